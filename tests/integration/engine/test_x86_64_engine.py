@@ -408,7 +408,7 @@ def test_program_that_kills_itself_is_counted_up_to_there(tmp_path: Path) -> Non
         assert counted([program], *way, status=137) == 6
 
 
-AREA = 0x6000_0000
+AREA = 0x6000_1000
 """Where the runtime has the memory that it shares with the reader (memory_map.h)."""
 
 

@@ -50,7 +50,7 @@ LIES = r"""
 #include <string.h>
 #include "layout.h"
 int main(int count, char **words) {
-    struct area *area = (struct area *)0x60000000;
+    struct area *area = (struct area *)0x60001000;
     strcpy(area->message, words[1]);
     area->message_length = strlen(words[1]);
     area->executing = EXECUTES_ANEW;

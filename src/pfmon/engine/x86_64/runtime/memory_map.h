@@ -8,8 +8,9 @@
 #define GUEST_PIE 0x10000000UL       /* a position-independent program */
 #define GUEST_LOW_END 0x60000000UL   /* files and code are mapped downwards from here */
 
-#define AREA_AT 0x60000000UL         /* announcements (layout.h) */
-#define AREA_ROOM 0x10000000UL
+#define LOW_RUNTIME 0x60000000UL     /* an inaccessible page: what the kernel accesses in order ends there */
+#define AREA_AT 0x60001000UL         /* announcements (layout.h) */
+#define AREA_ROOM 0x0FFFF000UL
 #define CODE_AT 0x70000000UL         /* code cache */
 #define CODE_ROOM 0x07000000UL
 #define EXITS_AT 0x77000000UL        /* what blocks seldom need: ways to the runtime, checks of indirect branches' targets */
@@ -27,8 +28,10 @@
 #define GUEST_HIGH_END 0x6F0000000000UL  /* other mappings, downwards from here */
 #define GUEST_STACK_END 0x6FFFFFFFF000UL
 
-#define RUNTIME_AT 0x700000000000UL  /* its file (setup.py); then its memory, upwards */
+#define HIGH_RUNTIME 0x6FFFFFFFF000UL    /* an inaccessible page */
+#define RUNTIME_AT 0x700000000000UL  /* its file (setup.py); then its memory, upwards from an address that differs from run to run */
 #define RUNTIME_MEMORY 0x710000000000UL
+#define RUNTIME_MEMORY_PAGES 0x80000000UL    /* where that begins */
 #define USER_END 0x7FFFFFFFF000UL
 
 #endif

@@ -9,7 +9,8 @@
 #include "world/world.h"
 
 enum {
-    NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SET_GS = 0x1001, SET_FS = 0x1002, SET_SECCOMP = 22, NOT_VALID = 22
+    NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SET_GS = 0x1001, SET_FS = 0x1002, SET_SECCOMP = 22, NOT_VALID = 22,
+    NOT_PERMITTED = 1
 };
 
 static const uint64_t SYSTEM_CALL_BYTES = 2;
@@ -89,24 +90,14 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return 0;
     case __NR_arch_prctl:
         return set_base(a);
+    case __NR_ptrace: case __NR_process_vm_readv: case __NR_process_vm_writev: case __NR_pidfd_getfd:
+        return -NOT_PERMITTED;   /* they reach the runtime's memory and files */
     case __NR_seccomp:           /* a filter would filter the runtime's calls, too */
         return -NOT_VALID;
     case __NR_prctl:
         return a[0] == SET_SECCOMP ? -NOT_VALID : pass_on(number, a);
     default:
         return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
-    }
-}
-
-/* Whether a call writes nothing to the guest's memory; false: it may. */
-static bool writes_nothing(int64_t number) {
-    switch (number) {
-    case __NR_write: case __NR_writev: case __NR_pwrite64: case __NR_open: case __NR_openat: case __NR_close: case __NR_lseek:
-    case __NR_mmap: case __NR_munmap: case __NR_mprotect: case __NR_brk: case __NR_kill: case __NR_tkill: case __NR_tgkill:
-    case __NR_getpid: case __NR_gettid: case __NR_rt_sigaction: case __NR_rt_sigprocmask:    /* is_writable() */
-        return true;
-    default:
-        return false;
     }
 }
 
@@ -123,9 +114,9 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     put_mark(MARK_SYSTEM_CALL, area->totals ? NO_INSTRUCTION : instruction, (uint64_t)number);
     if (number == __NR_rt_sigreturn)
         return return_from_handler();
-    if (!writes_nothing(number))
-        release_all_code();
-    result = call_kernel(number, a);
+    result = check_call(number, a);
+    if (result == 0)
+        result = without_memory_file(number, call_kernel(number, a));
     close_held();
     if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;

@@ -70,12 +70,12 @@ static int64_t unmap_memory(uint64_t start, uint64_t length) {
     uint64_t bytes = whole_pages(length), end = start + bytes;
     if (start % PAGE || bytes == 0 || end < start || end > USER_END)
         return -INVALID;
-    if (start < AREA_AT && end > AREA_AT)
-        unmap_guest(start, AREA_AT - start);
-    if (start < LOW_RUNTIME_END && end > AREA_AT)
+    if (start < LOW_RUNTIME && end > LOW_RUNTIME)
+        unmap_guest(start, LOW_RUNTIME - start);
+    if (start < LOW_RUNTIME_END && end > LOW_RUNTIME)
         start = end < LOW_RUNTIME_END ? end : LOW_RUNTIME_END;
-    if (end > RUNTIME_AT)
-        end = RUNTIME_AT;
+    if (end > HIGH_RUNTIME)
+        end = HIGH_RUNTIME;
     return start < end ? unmap_guest(start, end - start) : 0;
 }
 

@@ -47,13 +47,23 @@ bool is_writable(uint64_t address, uint64_t bytes) {
 
 /* Whether the runtime has any of these bytes, or keeps their addresses for itself. */
 bool is_own(uint64_t start, uint64_t bytes) {
-    return bytes && ((start < LOW_RUNTIME_END && start + bytes > AREA_AT) || start + bytes > RUNTIME_AT || start + bytes < start);
+    return bytes && ((start < LOW_RUNTIME_END && start + bytes > LOW_RUNTIME) || start + bytes > HIGH_RUNTIME || start + bytes < start);
+}
+
+/* An address that the guest cannot know. */
+static uint64_t first_own_address(void) {
+    uint32_t page = 0;
+    KERNEL3(__NR_getrandom, &page, sizeof(page), 0);
+    return RUNTIME_MEMORY + page % RUNTIME_MEMORY_PAGES * PAGE;
 }
 
 /* Addresses for memory of the runtime; an inaccessible page is behind it. */
 uint64_t own_address(uint64_t bytes) {
-    static uint64_t next = RUNTIME_MEMORY;
-    uint64_t it = next;
+    static uint64_t next;
+    uint64_t it;
+    if (!next)
+        next = first_own_address();
+    it = next;
     next += whole_pages(bytes) + PAGE;
     return it;
 }

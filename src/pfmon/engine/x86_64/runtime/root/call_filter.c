@@ -53,7 +53,7 @@ static const uint16_t allowed[] = {
     __NR_vmsplice, __NR_epoll_pwait, __NR_signalfd, __NR_timerfd_create, __NR_eventfd, __NR_fallocate, __NR_timerfd_settime,
     __NR_timerfd_gettime, __NR_accept4, __NR_signalfd4, __NR_eventfd2, __NR_epoll_create1, __NR_dup3, __NR_pipe2,
     __NR_inotify_init1, __NR_preadv, __NR_pwritev, __NR_rt_tgsigqueueinfo, __NR_recvmmsg, __NR_syncfs,
-    __NR_sendmmsg, __NR_getcpu, __NR_process_vm_readv, __NR_process_vm_writev, __NR_sched_getattr,
+    __NR_sendmmsg, __NR_getcpu, __NR_sched_getattr,
     __NR_getrandom, __NR_memfd_create, __NR_membarrier, __NR_mlock2, __NR_copy_file_range, __NR_preadv2, __NR_pwritev2,
     __NR_pkey_mprotect, __NR_rseq, __NR_pidfd_send_signal, __NR_pidfd_open, __NR_close_range, __NR_process_madvise,
     __NR_epoll_pwait2, __NR_futex_waitv, 451 /* cachestat */, 454, 455, 456 /* futex_wake, futex_wait, futex_requeue */, 462 /* mseal */,

@@ -314,7 +314,6 @@ static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
         return true;
     case __NR_tkill: case __NR_rt_sigqueueinfo: case __NR_prlimit64: case __NR_sched_getparam: case __NR_sched_setparam:
     case __NR_sched_getscheduler: case __NR_sched_setscheduler: case __NR_sched_getattr: case __NR_pidfd_open:
-    case __NR_process_vm_readv: case __NR_process_vm_writev:
         *result = pass_process(number, a, process_of(a[0]), a[1]);
         return true;
     case __NR_tgkill: case __NR_rt_tgsigqueueinfo: case __NR_getpriority: case __NR_setpriority:

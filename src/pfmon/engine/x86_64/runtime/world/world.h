@@ -86,6 +86,9 @@ uint32_t process_session(void);
 void show_sender(siginfo_t *info);
 bool id_call(int64_t number, const uint64_t *a, int64_t *result);
 
+/* memory_files.c */
+int64_t without_memory_file(int64_t number, int64_t file);
+
 /* paths.c, proc_files.c, directories.c */
 void paths_begin(void);
 void path_of_file(int file, struct text *to);
