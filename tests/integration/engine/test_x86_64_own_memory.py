@@ -45,7 +45,9 @@ def test_calls_with_its_memory_fail_as_natively_without_it(program: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["totals", "addresses"])
-@pytest.mark.parametrize("seed", [*range(1, 3), *(pytest.param(n, marks=pytest.mark.exhaustive) for n in range(3, 200))])
+@pytest.mark.parametrize(
+    "seed", [*range(1, 3), *(pytest.param(n, marks=pytest.mark.exhaustive) for n in range(3, 200))]
+)
 def test_random_calls_change_nothing_of_it(seed: int, way: str, program: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [*PFMON, *WAYS[way], program, str(seed), "2000"],
