@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from qemu_guests import assemble
-from x86_64_host import MARKS, PFMON, WAYS, outcomes
+from x86_64_host import ENGINE, MARKS, PFMON, WAYS, outcomes, pfmon
 from x86_64_steps import stepped
 
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
@@ -140,3 +140,27 @@ def test_indirect_branches_are_as_fast_after_translations_were_forgotten(tmp_pat
         subprocess.run([*PFMON, *WAYS["totals"], program], capture_output=True, timeout=60, check=True)
         times.append(time.monotonic() - began)
     assert times[1] < 4 * times[0]
+
+
+@pytest.fixture(scope="module")
+def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that changes functions which call each other."""
+    made = tmp_path_factory.mktemp("patched") / "patched"
+    subprocess.run(["cc", "-O1", "-o", made, SUPPORT / "x86_64_patched_code.c"], check=True)
+    return made
+
+
+@pytest.mark.parametrize("seed", [*range(1, 4), *(pytest.param(n, marks=pytest.mark.exhaustive) for n in range(4, 60))])
+def test_functions_that_are_changed_one_by_one(seed: int, patched: Path, tmp_path: Path) -> None:
+    """Pages with data and code, calls and jumps from other pages, loops that became paths: the program itself knows the
+    results."""
+    words = [patched, str(seed), "400"]
+    native = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    found = set(outcomes(words, tmp_path).values())
+    assert {(status, told) for status, told, _ in found} == {(0, native)} and len(found) == 1
+
+
+def test_many_changes_of_few_pages(patched: Path) -> None:
+    """Pages that change often are compared with memory, and protected again when they have not changed for long."""
+    native = subprocess.run([patched, "1", "20000"], capture_output=True, text=True, check=True).stdout
+    assert pfmon(ENGINE, "-e", "instructions_retired", str(patched), "1", "20000").stdout.startswith(native)

@@ -6,7 +6,11 @@
 
 #include "runtime.h"
 
-enum { MAX_RANGES = 4096, MAX_GUARDED = 1 << 16, PAGE_BUCKETS = 1 << 12 };
+enum {
+    MAX_RANGES = 4096, MAX_GUARDED = 1 << 16, PAGE_BUCKETS = 1 << 12,
+    MOST_STORES = 32,            /* that are noticed by write protection; then code of the page is compared whenever it begins */
+    MOST_COMPARISONS = 2048      /* then the page is protected again */
+};
 
 struct ranges {
     uint32_t count;
@@ -21,6 +25,8 @@ struct code_page {               /* of writable_code, with code that was transla
     struct code_page *next;      /* with the same hash */
     struct block_in_page *blocks;
     uint32_t guarded;            /* its place in guarded_pages, from 1 on: it is not writable now; 0: it is */
+    uint32_t stores, comparisons;
+    bool compared;               /* its blocks are compared with memory */
 };
 
 static struct code_page *page_buckets[PAGE_BUCKETS], *guarded_pages[MAX_GUARDED];
@@ -97,8 +103,9 @@ bool is_executable(uint64_t address) {
 }
 
 /* Whether code may change without a store that is noticed. */
-bool is_shared(uint64_t address) {
-    return contains(&shared, address);
+bool changes_unnoticed(uint64_t address) {
+    const struct code_page *page = code_page_at(address);
+    return contains(&shared, address) || (page && page->compared);
 }
 
 /* The protection of these bytes changes. */
@@ -137,7 +144,7 @@ void move_mapping(uint64_t from, uint64_t end, uint64_t to, uint64_t bytes) {
 
 static struct code_page *new_code_page(uint64_t address) {
     struct code_page **bucket = &page_buckets[address / PAGE % PAGE_BUCKETS], *it = reserve(sizeof(*it));
-    *it = (struct code_page){address & -(uint64_t)PAGE, *bucket, NULL, 0};
+    *it = (struct code_page){.address = address & -(uint64_t)PAGE, .next = *bucket};
     *bucket = it;
     return it;
 }
@@ -145,7 +152,7 @@ static struct code_page *new_code_page(uint64_t address) {
 /* Before code is translated: the guest's next store to its page is noticed. */
 void protect_code(uint64_t address) {
     struct code_page *it = code_page_at(address);
-    if ((it && it->guarded) || !contains(&writable_code, address & -(uint64_t)PAGE))
+    if ((it && (it->guarded || it->compared)) || !contains(&writable_code, address & -(uint64_t)PAGE))
         return;
     if (!it)
         it = new_code_page(address);
@@ -158,7 +165,7 @@ void protect_code(uint64_t address) {
 
 static void enter_in_page(struct block_in_page *it, struct block *block, uint64_t address) {
     struct code_page *page = code_page_at(address);
-    if (!page || !page->guarded)
+    if (!page || !(page->guarded || page->compared))
         return;
     *it = (struct block_in_page){block, page->blocks};
     page->blocks = it;
@@ -180,13 +187,27 @@ void forget_pages_of_blocks(void) {
             it->blocks = NULL;
 }
 
-static void release(struct code_page *page) {
+static void forget_blocks_of(struct code_page *page) {
     struct block_in_page *it = page->blocks;
     page->blocks = NULL;
     for (; it; it = it->next)
         forget_path_of(it->block);
+}
+
+static void release(struct code_page *page) {
+    forget_blocks_of(page);
     unguard(page);
     KERNEL3(__NR_mprotect, page->address, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+/* The code at an address is compared with memory: after many comparisons its page is protected again. */
+void note_comparison(uint64_t address) {
+    struct code_page *page = code_page_at(address);
+    if (page && page->compared && ++page->comparisons == MOST_COMPARISONS) {
+        page->compared = false;
+        page->stores = page->comparisons = 0;
+        forget_blocks_of(page);
+    }
 }
 
 /* A store to a page of translated code: the translations of its code are stale. False: it is no such page. */
@@ -195,6 +216,7 @@ bool release_code(uint64_t address) {
     if (!page || !page->guarded)
         return false;
     release(page);
+    page->compared = ++page->stores >= MOST_STORES;
     return true;
 }
 

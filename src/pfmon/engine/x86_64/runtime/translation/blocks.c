@@ -164,10 +164,15 @@ static bool has_changed(const struct block *block) {
 /* The translation of the code at a guest address; NULL: no code is there. `indirectly`: an indirect branch has reached it. */
 struct block *block_at(uint64_t ip, bool indirectly) {
     struct block *block = translated_block(ip);
-    if (block && !(block->checked && has_changed(block)))
+    if (block && !block->checked)
         return block;
-    if (block)
-        forget_path_of(block);
+    if (block) {
+        if (has_changed(block))
+            forget_path_of(block);
+        note_comparison(ip);
+        if (translated_block(ip))
+            return block;
+    }
     if (!is_executable(ip) || !is_readable(ip))
         return NULL;
     protect_code(ip);

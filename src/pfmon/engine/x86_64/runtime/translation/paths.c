@@ -25,7 +25,7 @@ static bool may_go_on(const struct exit *exit) {
 
 /* Whether a path may go on with the code at a guest address, which was not translated before. */
 static bool may_be_translated(uint64_t ip) {
-    if (is_vsyscall(ip) || !is_executable(ip) || !is_readable(ip) || is_shared(ip) || is_shared(ip + MAX_BLOCK_BYTES))
+    if (is_vsyscall(ip) || !is_executable(ip) || !is_readable(ip) || changes_unnoticed(ip) || changes_unnoticed(ip + MAX_BLOCK_BYTES))
         return false;
     protect_code(ip);
     protect_code(ip + MAX_BLOCK_BYTES);

@@ -364,7 +364,7 @@ static struct block *new_description(void) {
 
 static void put_block(struct block *block) {
     block->recorded = block->place + (int32_t)(area->traced ? 8 * work.block.slots : 0);
-    block->checked = is_shared(block->ip) || is_shared(block->end - 1);
+    block->checked = changes_unnoticed(block->ip) || changes_unnoticed(block->end - 1);
     choose_registers(block, work.registers);
     block->entry = emitted;
     block->first_exit = exits_so_far();
