@@ -230,6 +230,7 @@ void forget_mapping(uint64_t start, uint64_t end);
 void forget_protection(uint64_t start, uint64_t end);
 void move_mapping(uint64_t from, uint64_t end, uint64_t to, uint64_t bytes);
 bool is_executable(uint64_t address);
+bool is_compared(uint64_t address);
 bool changes_unnoticed(uint64_t address);
 void note_comparison(uint64_t address);
 void protect_code(uint64_t address);

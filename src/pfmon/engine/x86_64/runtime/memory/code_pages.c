@@ -102,10 +102,15 @@ bool is_executable(uint64_t address) {
     return contains(&executable, address);
 }
 
+/* Whether blocks of the page are compared with memory: each has one instruction, which so changes none of its own block. */
+bool is_compared(uint64_t address) {
+    const struct code_page *page = code_page_at(address);
+    return page && page->compared;
+}
+
 /* Whether code may change without a store that is noticed. */
 bool changes_unnoticed(uint64_t address) {
-    const struct code_page *page = code_page_at(address);
-    return contains(&shared, address) || (page && page->compared);
+    return contains(&shared, address) || is_compared(address);
 }
 
 /* The protection of these bytes changes. */

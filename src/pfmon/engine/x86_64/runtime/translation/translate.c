@@ -380,6 +380,8 @@ struct block *translate(uint64_t ip, uint32_t most, bool alone, bool indirectly)
     struct block *block;
     work.alone = alone;
     decode_block(&work, ip, most);
+    if (work.block.length && (is_compared(ip) || is_compared(ip + work.block.bytes - 1)))
+        decode_block(&work, ip, 1);
     if (work.block.length == 0)
         return NULL;
     block = new_description();
