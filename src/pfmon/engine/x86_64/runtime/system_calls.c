@@ -10,7 +10,7 @@
 
 enum {
     NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SET_GS = 0x1001, SET_FS = 0x1002, SET_SECCOMP = 22, NOT_VALID = 22,
-    NOT_PERMITTED = 1
+    NOT_PERMITTED = 1, NO_SPACE = 28
 };
 
 static const uint64_t SYSTEM_CALL_BYTES = 2;
@@ -92,6 +92,10 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return set_base(a);
     case __NR_ptrace: case __NR_process_vm_readv: case __NR_process_vm_writev: case __NR_pidfd_getfd:
         return -NOT_PERMITTED;   /* they reach the runtime's memory and files */
+    case __NR_pkey_alloc:        /* the processor has no protection keys */
+        return -NO_SPACE;
+    case __NR_pkey_free:
+        return -NOT_VALID;
     case __NR_seccomp:           /* a filter would filter the runtime's calls, too */
         return -NOT_VALID;
     case __NR_prctl:
