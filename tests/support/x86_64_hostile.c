@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ON_EXIT = 0x7E000130 };   /* STATE_AT + STATE_ON_EXIT */
+enum { ON_EXIT = 0x7E0F0000 };   /* WAYS_AT + WAYS_ON_EXIT */
 
 static char secret[4096], folder[4096], made[4096], stack[1 << 16], line[256];
 static int is_native, is_again, own_file;

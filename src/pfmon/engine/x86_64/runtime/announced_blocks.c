@@ -24,6 +24,7 @@ static void map_area(int file, int flags, uint64_t bytes) {
     int64_t place = KERNEL6(__NR_mmap, AREA_AT, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
     if (place != (int64_t)AREA_AT)
         KERNEL1(__NR_exit_group, 127);
+    keep_from_guest(AREA_AT, AREA_HEAD, PROT_READ | PROT_WRITE);
     area = (struct area *)AREA_AT;
     area_bytes = bytes;
     area->base = area;
@@ -73,6 +74,7 @@ void *area_room(uint64_t bytes) {
         give_up(AREA_FULL);
     if (area_used + bytes > area_committed) {
         commit(area_committed, COMMIT);
+        keep_from_guest(AREA_AT + area_committed, COMMIT, PROT_READ | PROT_WRITE);
         area_committed += COMMIT;
     }
     return (uint8_t *)area + area_used;
@@ -212,6 +214,7 @@ void forget_area(void) {
     memcpy(copy + WORDS + bytes, at + counted, counters_committed);
     KERNEL6(__NR_mmap, AREA_AT, area_bytes, PROT_READ | PROT_WRITE,
             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    keep_from_guest(AREA_AT, area_committed, PROT_READ | PROT_WRITE);
     memcpy(at + WORDS_AT, copy, WORDS);
     memcpy(at + AREA_HEAD, copy + WORDS, bytes);
     memcpy(at + counted, copy + WORDS + bytes, counters_committed);

@@ -13,6 +13,13 @@ static bool is_reserved(int reg) {
     return reg == temporary_register || (reg == ring_register && !area->totals);
 }
 
+/* The place of the next word, from a register of translated code. */
+static void take_ring(uint64_t place) {
+    if (!is_in_buffer(place))
+        give_up(INTERRUPTED);
+    state->ring = place;
+}
+
 /* Take the guest's registers over from those that the host's had when translated code was left between two blocks. */
 static void take_registers(void) {
     int reg;
@@ -20,7 +27,7 @@ static void take_registers(void) {
         if (!is_reserved(reg))
             state->registers[reg] = state->saved[reg];
     if (!area->totals)
-        state->ring = state->saved[ring_register];
+        take_ring(state->saved[ring_register]);
 }
 
 static uint64_t one_at;          /* guest address of an instruction to execute alone; 0: none */
@@ -75,7 +82,7 @@ static bool go_on_in_path(struct exit *exit) {
     if (!block)
         return false;
     if (!area->totals) {
-        state->ring -= (uint64_t)before->recorded;
+        take_ring(state->ring - (uint64_t)before->recorded);
         *(uint64_t *)state->ring = 0;
     } else if (before->counter)
         --*before->counter;
@@ -90,7 +97,7 @@ void take_registers_in_block(const struct block *block, const uint64_t *host) {
         if (reg != block->temporary && (reg != block->ring || area->totals))
             state->registers[reg] = host[reg];
     if (!area->totals)
-        state->ring = host[block->ring];
+        take_ring(host[block->ring]);
 }
 
 /* ---------------------------------------------------------------- string instructions */
@@ -190,7 +197,7 @@ static uint64_t after_exit(const struct exit *exit) {
 
 /* Called when translated code is left (entry.S). */
 void leave_code(void) {
-    struct exit *exit = exit_numbered(state->exit);
+    struct exit *exit = exit_numbered(state->exit);      /* translated code has written the number */
     struct block *block;
     uint64_t target;
     take_registers();

@@ -53,7 +53,7 @@ struct parent {                  /* what a child that shares the memory changes 
     __typeof__(*state) registers;
     struct signals signals;
     struct timer timers[MAX_TIMERS];
-    uint64_t *words;
+    uint64_t *words, stack;
     bool in_child, shares_memory;
 };
 
@@ -74,6 +74,7 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
     in_child = kept->in_child;
     shares_memory = kept->shares_memory;
     use_words(kept->words);
+    runtime_stack = kept->stack;
     use_uncounted_translations(shares_memory);
     memcpy(state, &kept->registers, sizeof(*state));
     restore_signals(&kept->signals, flags & CLONE_SIGHAND);
@@ -93,6 +94,7 @@ static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
                                        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (failed(own_stack))
         return -NO_ROOM;
+    keep_from_guest((uint64_t)own_stack, STACK_BYTES_OF_CHILD, PROT_READ | PROT_WRITE);
     prepare_child();
     block_signals();
     if (state->pending)
@@ -104,6 +106,7 @@ static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
         save_signals(&kept.signals);
         save_timers(kept.timers);
         kept.words = words_so_far();
+        kept.stack = runtime_stack;
         become_child(flags, stack, a);
         child = clone_sharing(flags, (uint64_t)own_stack + STACK_BYTES_OF_CHILD, a[2], a[3], a[4]);
         become_parent(&kept, flags);

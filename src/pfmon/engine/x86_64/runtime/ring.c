@@ -47,6 +47,7 @@ void ring_begin(int file) {
     uint32_t i;
     buffers = reserve_buffers();
     ring = map_part(file, own_address(sizeof(struct ring)), sizeof(struct ring), 0);
+    keep_from_guest((uint64_t)ring, sizeof(struct ring), PROT_READ | PROT_WRITE);
     for (i = 0; i < RING_BUFFERS; i++) {
         uint64_t offset = (uint64_t)((uint8_t *)ring->buffers[i].words - (uint8_t *)ring);
         map_part(file, (uint64_t)buffers + i * STEP, WORD_BYTES, offset);
@@ -92,6 +93,11 @@ void hand_over(uint64_t *end) {
         start = (uint64_t *)(buffers + ring->filling % RING_BUFFERS * STEP);
     }
     *start = 0;
+}
+
+/* Whether words may go there: translated code gives the place. */
+bool is_in_buffer(uint64_t address) {
+    return address - (uint64_t)start <= WORD_BYTES && address % sizeof(uint64_t) == 0;
 }
 
 uint64_t *next_words(void) {

@@ -37,13 +37,20 @@ static uint8_t *map_own(uint64_t at, uint64_t bytes) {
     return (uint8_t *)place;
 }
 
+/* Memory that the guest does not write. */
+static uint8_t *map_kept(uint64_t at, uint64_t bytes) {
+    uint8_t *place = map_own(at, bytes);
+    keep_from_guest(at, bytes, PROT_READ | PROT_WRITE);
+    return place;
+}
+
 void *reserve(size_t bytes) {
     uint8_t *it;
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > RESERVE_STEP / 4)
-        return map_own(own_address(bytes), whole_pages(bytes));
+        return map_kept(own_address(bytes), whole_pages(bytes));
     if (bytes > (size_t)(reserved_end - reserved)) {
-        reserved = map_own(own_address(RESERVE_STEP), RESERVE_STEP);
+        reserved = map_kept(own_address(RESERVE_STEP), RESERVE_STEP);
         reserved_end = reserved + RESERVE_STEP;
     }
     it = reserved;
@@ -68,6 +75,21 @@ static char **first_of(char **texts, uint64_t count) {
     char **copy = reserve((count + 1) * sizeof(*copy));
     memcpy(copy, texts, count * sizeof(*copy));
     return copy;
+}
+
+/* Memory that the kernel writes when the guest executes: a stack for signal handlers. */
+void *reserve_open(size_t bytes) {
+    return map_own(own_address(bytes), whole_pages(bytes));
+}
+
+static void ways_begin(void) {
+    uint32_t i;
+    map_own(WAYS_AT, PAGE);
+    ways->on_exit = (uint64_t)on_exit;
+    ways->on_miss = (uint64_t)on_miss;
+    for (i = 0; i < 256; i++)
+        ways->components[i] = i & components;
+    keep_from_guest(WAYS_AT, PAGE, PROT_READ | PROT_WRITE);
 }
 
 /* What is shared with the reader. */
@@ -95,17 +117,14 @@ void begin(uint64_t *sp) {
     char **arguments = (char **)(sp + 1), **variables = arguments + ARGUMENTS;
     struct places places;
     uint64_t count, flags, begins_at;
-    uint32_t i;
     bool begins_confined;
     seal_names();
+    key_begin((uint64_t)sp);
     if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
         KERNEL1(__NR_exit_group, 127);
     flags = number_of(arguments[WORLD_FLAGS]);
     map_own(STATE_AT, STATE_BYTES);
-    state->on_exit = (uint64_t)on_exit;
-    state->on_miss = (uint64_t)on_miss;
-    for (i = 0; i < 256; i++)
-        state->components[i] = i & components;
+    ways_begin();
     if (flags & EXECUTED_BY_GUEST)
         begin_uncounted();
     else

@@ -87,13 +87,15 @@ extern uint32_t most_instructions;      /* of a block */
 extern bool counting_down;       /* blocks count instructions off until a timer expires */
 extern int ring_register, temporary_register;   /* between blocks */
 
-void on_exit(void), on_miss(void), on_fault(void), enter_code(void);
+void on_exit(void), on_miss(void), on_fault(void), enter_code(void), take_signal(void);
+extern uint64_t runtime_stack;   /* its stack pointer while translated code executes */
 int64_t guarded_call(const uint64_t *arguments);
 int64_t clone_sharing(uint64_t flags, uint64_t stack, uint64_t parent_id, uint64_t child_id, uint64_t tls);
 extern const char guarded_begin[], guarded_syscall[], interrupted[], return_from_signal[];
 
 void give_up(enum trouble why) __attribute__((noreturn));
 void *reserve(size_t bytes);     /* the runtime's own memory, which lasts */
+void *reserve_open(size_t bytes);
 
 /* ring.c */
 void ring_begin(int file);
@@ -101,6 +103,7 @@ void begin_private_ring(void);
 void hand_over(uint64_t *end);
 uint64_t *next_words(void);
 bool in_guard(uint64_t address);
+bool is_in_buffer(uint64_t address);
 void continue_in_next_buffer(uint64_t fault, uint64_t *record);
 void end_words(void);
 void put_word(uint64_t word);
@@ -215,6 +218,10 @@ int64_t clone_call(int64_t number, const uint64_t *a);
 
 /* call_pointers.c */
 int64_t check_call(int64_t number, const uint64_t *a);
+
+/* protection_key.c */
+void key_begin(uint64_t stack);
+void keep_from_guest(uint64_t at, uint64_t bytes, int protection);
 
 /* guest_mappings.c */
 bool is_map_call(int64_t number);

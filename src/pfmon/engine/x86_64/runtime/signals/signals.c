@@ -76,6 +76,8 @@ static void take_fault(const struct block *block, const siginfo_t *info, struct 
     leave_block(block, context, info->si_signo == SIGTRAP, CUT_FAULT);
     put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
     forced = *info;
+    if (info->si_signo == SIGSEGV && is_own((uint64_t)info->si_addr, 1))
+        forced.si_code = SEGV_MAPERR;        /* the guest has nothing there */
     if (info->si_signo == SIGILL || info->si_signo == SIGFPE)
         forced.si_addr = (void *)state->target;
     is_forced = true;
@@ -115,7 +117,8 @@ static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
         interrupt_call(host);
 }
 
-static void handle(int number, siginfo_t *info, struct ucontext *context) {
+/* The handler of all signals (entry.S). */
+void handle_signal(int number, siginfo_t *info, struct ucontext *context) {
     struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
     const struct block *block = block_of_code(host->rip);
     uint64_t address = (uint64_t)info->si_addr;
@@ -157,12 +160,12 @@ static void set_action(int number, uint64_t handler) {
 void signals_begin(void) {
     stack_t stack = {.ss_size = ALTERNATE_BYTES};
     int number;
-    stack.ss_sp = reserve(ALTERNATE_BYTES);
+    stack.ss_sp = reserve_open(ALTERNATE_BYTES);
     KERNEL2(__NR_sigaltstack, &stack, 0);
     for (number = 1; number <= SIGNALS; number++) {
         KERNEL4(__NR_rt_sigaction, number, 0, &own.actions[number], 8);
         if (FAULT_SIGNALS & BIT(number))
-            set_action(number, (uint64_t)handle);
+            set_action(number, (uint64_t)take_signal);
     }
     KERNEL4(__NR_rt_sigprocmask, SIG_BLOCK, 0, &own.mask, 8);
     set_mask(own.mask);
@@ -273,7 +276,7 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
         if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1)
             KERNEL4(__NR_rt_sigaction, number, to, 0, 8);
         else
-            set_action((int)number, (uint64_t)handle);
+            set_action((int)number, (uint64_t)take_signal);
     }
     if (old) {
         if (!is_writable((uint64_t)old, sizeof(*old)))

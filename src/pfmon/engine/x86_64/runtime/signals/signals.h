@@ -40,4 +40,6 @@ void leave_block(const struct block *block, struct ucontext *context, bool trapp
 void save_signals(struct signals *to);
 void restore_signals(const struct signals *from, bool without_actions);
 
+void handle_signal(int number, siginfo_t *info, struct ucontext *context);
+
 #endif

@@ -263,10 +263,10 @@ static void put_save_state(int temporary, const struct instruction *it) {
     put_byte(0x0F);              /* movzx eax, al */
     put_byte(0xB6);
     put_byte(0xC0);
-    put_byte(0x8B);              /* mov eax, [state->components + 4 rax] */
+    put_byte(0x8B);              /* mov eax, [ways->components + 4 rax] */
     put_byte(0x04);
     put_byte(0x85);
-    put_32(STATE_AT + STATE_COMPONENTS);
+    put_32(WAYS_AT + WAYS_COMPONENTS);
     put_byte(0xBA);              /* mov edx, 0 */
     put_32(0);
     put_rex(it->wide, 0, temporary);

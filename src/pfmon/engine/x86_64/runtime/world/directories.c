@@ -41,6 +41,7 @@ static void *map_bytes(uint64_t bytes) {
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (failed(place))
         give_up(NO_MEMORY);
+    keep_from_guest((uint64_t)place, whole_pages(bytes), PROT_READ | PROT_WRITE);
     return (void *)place;
 }
 
