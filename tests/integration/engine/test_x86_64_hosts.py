@@ -138,8 +138,7 @@ def test_frames_of_signals_are_those_of_the_processor(cpu: str, kernel: Kernel, 
 
 
 def test_protection_key_keeps_the_runtime_s_memory(kernel: Kernel, tmp_path: Path) -> None:
-    """Where the host has keys, stores of the guest fault as if nothing were there, and the counts are those of a host without
-    keys."""
+    """Where the host has keys, stores of the guest fault as if nothing were there; the counts are the same."""
     program = str(tmp_path / "kept")
     run(["cc", "-O1", "-static", "-o", program, str(KEPT)], check=True)
     command = [sys.executable, "-m", "pfmon", "--engine=x86_64", INSTRUCTIONS, program]
