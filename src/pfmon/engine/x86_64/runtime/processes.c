@@ -1,8 +1,9 @@
-/* Processes that the program makes. They go on in translated code, uncounted.
+/* Processes that the program makes. They go on in translated code: uncounted, unless they are followed.
 
    A child of fork() has a copy of the memory. A child of vfork() executes in the program's memory, and so in the
    runtime's, on a stack of its own, until it executes another program or ends; its parent waits in the kernel, and then
-   has its registers, its signal handlers, its timers and its place in the stream as they were. */
+   has its registers, its signal handlers, its timers and its place in the stream as they were. If it is followed, it has a
+   second ring and a second area in that memory. */
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
@@ -12,6 +13,7 @@
 #include "root/root.h"
 #include "runtime.h"
 #include "signals/signals.h"
+#include "tasks/following.h"
 #include "world/timers.h"
 #include "world/world.h"
 
@@ -19,20 +21,45 @@ enum { NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_
 
 bool in_child, shares_memory;
 
-/* A child that has a copy of the memory has private memory in place of what the reader reads. */
+static uint32_t children;        /* that this task has made */
+
+static void close_files(struct files files) {
+    KERNEL1(__NR_close, files.ring);
+    KERNEL1(__NR_close, files.area);
+}
+
+/* A program, or a task, that is followed. */
+void begin_counted(void) {
+    struct files files = ask_to_begin();
+    area_begin(files.area);
+    ring_begin(files.ring);
+    close_files(files);
+    children = area->forks;
+}
+
+/* A child that has a copy of the memory has memory of its own in place of what its parent's reader reads. */
+static void become_task(void) {
+    struct files files = ask_for_child(area->task, children);
+    take_area(files.area);
+    take_ring(files.ring);
+    close_files(files);
+    children = 0;
+}
+
 static void become_uncounted(void) {
+    follow_no_more();
     in_child = true;
     forget_ring();
     forget_area();
-    forget_timers();
 }
 
 static void prepare_child(void) {
     made_process = true;
     if (!in_child)
-        area->forks++;
+        children = ++area->forks;
     publish_count();
-    prepare_uncounted();
+    if (!(following & FOLLOW_FORKS))
+        prepare_uncounted();
 }
 
 static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
@@ -41,7 +68,11 @@ static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
     child = KERNEL6(__NR_clone, flags, 0, a[2], a[3], a[4], 0);
     if (child)
         return child;
-    become_uncounted();
+    if (following & FOLLOW_FORKS)
+        become_task();
+    else
+        become_uncounted();
+    forget_timers();
     if (stack)
         state->registers[RSP] = stack;
     if (flags & CLONE_SETTLS)
@@ -53,14 +84,33 @@ struct parent {                  /* what a child that shares the memory changes 
     __typeof__(*state) registers;
     struct signals signals;
     struct timer timers[MAX_TIMERS];
-    uint64_t *words;
+    struct kept_ring ring;
+    struct area *area;
+    struct line line;
+    uint32_t following, children;
     bool in_child, shares_memory;
 };
 
+static void keep_parent(struct parent *to) {
+    memcpy(&to->registers, state, sizeof(*state));
+    save_signals(&to->signals);
+    save_timers(to->timers);
+    keep_ring(&to->ring);
+    to->area = area;
+    to->line = line;
+    to->following = following;
+    to->children = children;
+    to->in_child = in_child;
+    to->shares_memory = shares_memory;
+}
+
 static void become_child(uint64_t flags, uint64_t stack, const uint64_t *a) {
-    in_child = shares_memory = true;
-    use_private_words();
-    use_uncounted_translations(true);
+    shares_memory = true;
+    in_child = !(following & FOLLOW_FORKS);
+    if (in_child) {
+        use_private_words();
+        use_uncounted_translations(true);
+    }
     forget_timers();
     state->target = state->registers[RCX];   /* behind the call */
     state->registers[RAX] = 0;
@@ -73,8 +123,12 @@ static void become_child(uint64_t flags, uint64_t stack, const uint64_t *a) {
 static void become_parent(const struct parent *kept, uint64_t flags) {
     in_child = kept->in_child;
     shares_memory = kept->shares_memory;
-    use_words(kept->words);
-    use_uncounted_translations(shares_memory);
+    following = kept->following;
+    children = kept->children;
+    line = kept->line;
+    use_area(kept->area);
+    restore_ring(&kept->ring);
+    use_uncounted_translations(in_child && shares_memory);
     memcpy(state, &kept->registers, sizeof(*state));
     restore_signals(&kept->signals, flags & CLONE_SIGHAND);
     restore_timers(kept->timers);
@@ -83,6 +137,14 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
 
 /* The child's first function (entry.S). */
 void begin_child(void) {
+    if (following & FOLLOW_FORKS) {
+        struct files files = ask_for_child(area->task, children);
+        take_second_area(files.area);
+        ring_begin(files.ring);
+        close_files(files);
+        children = 0;
+    } else
+        follow_no_more();
     unblock_signals();
     continue_after_fault();
 }
@@ -98,12 +160,7 @@ static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
     if (state->pending)
         child = -INTERRUPTED_CALL;
     else {
-        kept.in_child = in_child;
-        kept.shares_memory = shares_memory;
-        memcpy(&kept.registers, state, sizeof(*state));
-        save_signals(&kept.signals);
-        save_timers(kept.timers);
-        kept.words = words_so_far();
+        keep_parent(&kept);
         become_child(flags, stack, a);
         child = clone_sharing(flags, (uint64_t)own_stack + STACK_BYTES_OF_CHILD, a[2], a[3], a[4]);
         become_parent(&kept, flags);

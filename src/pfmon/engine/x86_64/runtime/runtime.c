@@ -12,6 +12,7 @@
 #include "interpreter/python.h"
 #include "root/root.h"
 #include "runtime.h"
+#include "tasks/following.h"
 #include "world/timers.h"
 #include "world/world.h"
 
@@ -58,11 +59,6 @@ static uint64_t number_of(const char *text) {
     return value;
 }
 
-static uint64_t bytes_of(int file) {
-    int64_t end = KERNEL3(__NR_lseek, file, 0, 2);
-    return failed(end) ? 0 : (uint64_t)end;
-}
-
 /* The first `count` of these pointers, and NULL. */
 static char **first_of(char **texts, uint64_t count) {
     char **copy = reserve((count + 1) * sizeof(*copy));
@@ -73,7 +69,7 @@ static char **first_of(char **texts, uint64_t count) {
 /* What is shared with the reader. */
 static void begin_stream(char **arguments) {
     int ring_file = (int)number_of(arguments[RING_FILE]), area_file = (int)number_of(arguments[AREA_FILE]);
-    area_begin(area_file, bytes_of(area_file));
+    area_begin(area_file);
     ring_begin(ring_file);
     KERNEL1(__NR_close, ring_file);
     KERNEL1(__NR_close, area_file);
@@ -106,8 +102,12 @@ void begin(uint64_t *sp) {
     state->on_miss = (uint64_t)on_miss;
     for (i = 0; i < 256; i++)
         state->components[i] = i & components;
+    if (*arguments[READER_NAME])
+        following_begin(arguments[READER_NAME], (uint32_t)number_of(arguments[FOLLOWING]));
     if (flags & EXECUTED_BY_GUEST)
         begin_uncounted();
+    else if (following)
+        begin_counted();
     else
         begin_stream(arguments);
     pass_time(number_of(arguments[ELAPSED]));

@@ -68,7 +68,7 @@ struct exit {                    /* a place where translated code is left */
     struct block *block;
 };
 
-extern struct area *area;
+extern struct area *area;         /* of this process: at AREA_AT, but that of a counted child that shares the memory */
 extern struct ring *ring;
 extern bool in_child;            /* a child of the program: it goes on uncounted */
 extern bool shares_memory;       /* a child in its parent's memory (vfork) */
@@ -98,17 +98,26 @@ void publish_count(void);
 void forget_ring(void);
 void prepare_uncounted(void);
 void use_private_words(void);
-uint64_t *words_so_far(void);
-void use_words(uint64_t *words);
+void take_ring(int file);
+struct kept_ring {               /* the parent's, while a child shares its memory */
+    struct ring *ring;
+    uint8_t *buffers;
+    uint64_t *start, *private_words, counted_before;
+};
+void keep_ring(struct kept_ring *to);
+void restore_ring(const struct kept_ring *from);
 uint64_t count_words(void);
 
 /* announced_blocks.c */
-void area_begin(int file, uint64_t bytes);
+void area_begin(int file);
 void begin_private_area(void);
 const struct announcement *announce(const struct code_block *wanted);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void announce_function(uint64_t first_line, uint64_t name, const char *text, uint32_t bytes);
 void forget_area(void);
+void take_area(int file);
+void take_second_area(int file);
+void use_area(struct area *before);
 const struct announcement *announcement_numbered(uint64_t number);
 uint64_t count_runs(void);
 uint64_t *counter_of(const struct announcement *block);
@@ -199,6 +208,7 @@ uint64_t vsyscall(uint64_t ip);
 void note_effect(int64_t number, const uint64_t *a);
 
 /* processes.c */
+void begin_counted(void);
 int64_t clone_call(int64_t number, const uint64_t *a);
 
 /* guest_mappings.c */

@@ -6,6 +6,7 @@
 
 #include "root/root.h"
 #include "runtime.h"
+#include "tasks/following.h"
 #include "world/world.h"
 
 enum {
@@ -35,7 +36,7 @@ static int64_t execute(int64_t number, const uint64_t *a) {
     result = is_executed_by_runtime() ? execute_translated(number, a) : KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
     give_timer_to_host(false);
     if (!in_child)
-        area->executing = 0;
+        area->executing = NOT_EXECUTING;
     return result;
 }
 
@@ -127,6 +128,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
         release_all_code();
     result = call_kernel(number, a);
     close_held();
+    keep_line(number);
     if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;
     state->registers[RAX] = (uint64_t)result;

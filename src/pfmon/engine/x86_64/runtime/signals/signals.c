@@ -183,8 +183,10 @@ void die(int number, uint64_t ip) {
     struct action standard = {0, 0, 0, 0};
     uint64_t none = 0;
     publish_count();
-    if (!in_child)
+    if (!in_child) {
         area->fault_ip = ip;
+        area->status = KILLED | (uint32_t)number;
+    }
     KERNEL4(__NR_rt_sigaction, number, &standard, 0, 8);
     KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
     for (;;)
