@@ -21,6 +21,7 @@ from pfmon.engine.qemu.qemu_binary import INSTALL, find
 from pfmon.engine.qemu.reader.guest_stream import reading
 from pfmon.engine.tasks.running_task import TaskEngine
 from pfmon.engine.tasks.tasks import words_of
+from pfmon.engine.x86_64.schedule_file import ScheduleFile
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
 from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.program.image import Program
@@ -39,7 +40,7 @@ MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
 HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED = 1, 2, 4, 8, 16, 64
 """Flags of what the program sees of the host (world/world.h)."""
-EXECUTED, VARIABLES = 15, 30
+EXECUTED, VARIABLES = 15, 32
 """Places of the program's path and of the number of variables among the arguments (runtime/arguments.h)."""
 OF_EXECUTED = ("0", "0", "0", "0", "", "")
 """Arguments from ELAPSED to INTERPRETER_FILE (runtime/arguments.h): the runtime sets them for an executed program."""
@@ -101,10 +102,12 @@ class WaitingGuest(NamedTuple):
     process: GuestProcess
     watch: ProcessWatch
     reader: PluginReader
+    schedule: ScheduleFile
 
     def close(self) -> None:
         """Kill the process."""
         self.process.close()
+        self.schedule.close()
 
 
 class X8664Guest(ProcessGuest):
@@ -132,6 +135,10 @@ class X8664Guest(ProcessGuest):
             in_line=True,
         )
         super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
+        waiting = wanted.waiting
+        self._schedule: ScheduleFile | None = (
+            waiting.schedule if isinstance(waiting, WaitingGuest) else ScheduleFile()
+        )
         if wanted.follow:
             self._follow(self._task_engine())
 
@@ -160,8 +167,16 @@ class X8664Guest(ProcessGuest):
         if self._is_waiting:
             self._leave(consumer)
         ending = self._end(consumer)
+        if self._schedule and (deadlock := self._schedule.deadlock):
+            self._wanted.on_notice(f"deadlock: {deadlock}")
         self._end_the_rest(process)
         return ending
+
+    def close(self) -> None:
+        """End the guest if it still runs, and what it has started."""
+        super().close()
+        if self._schedule:
+            self._schedule.close()
 
     def _go_on(self) -> GuestProcess:
         """Take over the process that executes the program."""
@@ -190,8 +205,8 @@ class X8664Guest(ProcessGuest):
         assert self._process and self._watch
         path = os.fsdecode(self._reader.message)
         self._reader.finish(consumer, False, 0, None)
-        waiting = WaitingGuest(self._process, self._watch, self._reader)
-        self._process = None
+        waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule)
+        self._process = self._schedule = None
         raise ExecutedError(path, self._reader.retired, self._reader.forks, waiting)
 
     def _spawn(self) -> GuestProcess:
@@ -215,6 +230,7 @@ class X8664Guest(ProcessGuest):
             *("0", "0"),
             *map(str, wanted.python or (0, 0, 0)),
             *(name, str(following)),
+            *(self._schedule.place if self._schedule else "", ""),
             str(len(wanted.environment)),
             *wanted.environment,
             *wanted.arguments,

@@ -13,6 +13,7 @@ enum argument {
     ALARM_LEFT, ALARM_INTERVAL,  /* nanoseconds of ITIMER_REAL, which a counted program keeps */
     PYTHON_VERSION, PYTHON_BEGIN, PYTHON_END,        /* 311; addresses of its evaluation loop. 0: no Python functions are wanted */
     READER_NAME, FOLLOWING,      /* of a socket, empty: nothing is followed (tasks/following.h); FOLLOW_... */
+    SCHEDULE_OWNER, SCHEDULE_FILE,   /* process and descriptor of pfmon's, as in 12/34, empty: there is none; a descriptor of it */
     VARIABLES, ARGUMENTS         /* how many there are; the first of them */
 };
 

@@ -14,10 +14,13 @@
 #include "runtime.h"
 #include "signals/signals.h"
 #include "tasks/following.h"
+#include "tasks/schedule.h"
 #include "world/timers.h"
 #include "world/world.h"
 
 enum { NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
+
+static const uint64_t WRITTEN = CLONE_PARENT_SETTID | CLONE_CHILD_SETTID;    /* numbers that the runtime writes */
 
 bool in_child, shares_memory;
 
@@ -55,6 +58,8 @@ static void become_uncounted(void) {
 
 static void prepare_child(void) {
     made_process = true;
+    if (schedule->on)
+        take_fatal_signals();
     if (!in_child)
         children = ++area->forks;
     publish_count();
@@ -62,17 +67,48 @@ static void prepare_child(void) {
         prepare_uncounted();
 }
 
-static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
-    int64_t child;
-    prepare_child();
-    child = KERNEL6(__NR_clone, flags, 0, a[2], a[3], a[4], 0);
-    if (child)
+/* The kernel would write the host's number. */
+static void write_number(uint64_t wanted, uint64_t to, uint32_t number) {
+    if (wanted && is_writable(to, sizeof(number)))
+        memcpy((void *)to, &number, sizeof(number));
+}
+
+/* The child's number, as the parent sees it. */
+static int64_t show_child(uint32_t number, int64_t child, uint64_t flags, uint64_t parent_id) {
+    uint32_t shown = world.flags & HOST_IDS ? (uint32_t)child : number;
+    write_number(flags & CLONE_PARENT_SETTID, parent_id, shown);
+    return shown;
+}
+
+static int64_t know_child(uint32_t place, int64_t child, uint64_t flags, uint64_t parent_id) {
+    if (failed(child)) {
+        cancel_process(place);
         return child;
+    }
+    know_process(place, new_number, (uint32_t)child);
+    return show_child(new_number, child, flags, parent_id);
+}
+
+static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
+    int64_t child, place = new_process();
+    if (failed(place))
+        return place;
+    prepare_child();
+    schedule->clock = elapsed();
+    child = KERNEL6(__NR_clone, flags & ~WRITTEN, 0, a[2], a[3], a[4], 0);
+    if (child)
+        return know_child((uint32_t)place, child, flags, a[2]);
+    become_process((uint32_t)place);
     if (following & FOLLOW_FORKS)
         become_task();
     else
         become_uncounted();
     forget_timers();
+    if (schedule->on)
+        wait_for_turn();
+    else
+        know_process(own_place, new_number, (uint32_t)KERNEL0(__NR_getpid));
+    write_number(flags & CLONE_CHILD_SETTID, a[3], process_id());
     if (stack)
         state->registers[RSP] = stack;
     if (flags & CLONE_SETTLS)
@@ -87,7 +123,7 @@ struct parent {                  /* what a child that shares the memory changes 
     struct kept_ring ring;
     struct area *area;
     struct line line;
-    uint32_t following, children;
+    uint32_t following, children, place;
     bool in_child, shares_memory;
 };
 
@@ -100,6 +136,7 @@ static void keep_parent(struct parent *to) {
     to->line = line;
     to->following = following;
     to->children = children;
+    to->place = own_place;
     to->in_child = in_child;
     to->shares_memory = shares_memory;
 }
@@ -125,6 +162,7 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
     shares_memory = kept->shares_memory;
     following = kept->following;
     children = kept->children;
+    own_place = kept->place;
     line = kept->line;
     use_area(kept->area);
     restore_ring(&kept->ring);
@@ -135,8 +173,14 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
     forget_held();
 }
 
+static uint32_t child_place;
+static uint64_t child_number_at;
+
 /* The child's first function (entry.S). */
 void begin_child(void) {
+    uint64_t number_at = child_number_at;
+    become_process(child_place);
+    know_process(own_place, new_number, (uint32_t)KERNEL0(__NR_getpid));
     if (following & FOLLOW_FORKS) {
         struct files files = ask_for_child(area->task, children);
         take_second_area(files.area);
@@ -145,25 +189,41 @@ void begin_child(void) {
         children = 0;
     } else
         follow_no_more();
+    set_elapsed(schedule->clock);
+    write_number(number_at, number_at, process_id());
     unblock_signals();
     continue_after_fault();
 }
 
 static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
     struct parent kept;
+    uint32_t number;
     int64_t child, own_stack = KERNEL6(__NR_mmap, own_address(STACK_BYTES_OF_CHILD), STACK_BYTES_OF_CHILD,
                                        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (failed(own_stack))
-        return -NO_ROOM;
+    int64_t place = failed(own_stack) ? -NO_ROOM : new_process();
+    if (failed(place)) {
+        if (!failed(own_stack))
+            KERNEL2(__NR_munmap, own_stack, STACK_BYTES_OF_CHILD);
+        return place;
+    }
     prepare_child();
+    schedule->clock = elapsed();
     block_signals();
-    if (state->pending)
+    if (state->pending) {
+        cancel_process((uint32_t)place);
         child = -INTERRUPTED_CALL;
-    else {
+    } else {
         keep_parent(&kept);
         become_child(flags, stack, a);
-        child = clone_sharing(flags, (uint64_t)own_stack + STACK_BYTES_OF_CHILD, a[2], a[3], a[4]);
+        number = new_number;
+        lend_memory((uint32_t)place);
+        child_place = (uint32_t)place;
+        child_number_at = flags & CLONE_CHILD_SETTID ? a[3] : 0;
+        child = clone_sharing(flags & ~WRITTEN, (uint64_t)own_stack + STACK_BYTES_OF_CHILD, a[2], a[3], a[4]);
         become_parent(&kept, flags);
+        get_memory_back((uint32_t)place, !failed(child));
+        if (!failed(child))
+            child = show_child(number, child, flags, a[2]);
     }
     unblock_signals();
     KERNEL2(__NR_munmap, own_stack, STACK_BYTES_OF_CHILD);

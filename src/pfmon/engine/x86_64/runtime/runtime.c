@@ -13,6 +13,7 @@
 #include "root/root.h"
 #include "runtime.h"
 #include "tasks/following.h"
+#include "tasks/schedule.h"
 #include "world/timers.h"
 #include "world/world.h"
 
@@ -25,6 +26,8 @@ static uint8_t *reserved, *reserved_end;
 void give_up(enum trouble why) {
     if (area && !in_child)
         area->trouble = why;
+    if (schedule)
+        leave_schedule();
     KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
     for (;;)
         KERNEL0(__NR_pause);
@@ -86,6 +89,20 @@ static int file_of(const char *number) {
     return *number ? (int)number_of(number) : NO_FILE;
 }
 
+/* The schedule of the run. Without pfmon's file, or where processes execute in the host's time, it is for numbers alone. */
+static void begin_schedule(char **arguments, uint64_t flags) {
+    int file = file_of(arguments[SCHEDULE_FILE]);
+    uint32_t first = (uint32_t)number_of(arguments[FIRST_PROCESS]);
+    bool on = *arguments[SCHEDULE_OWNER] && !(flags & (HOST_CLOCK | CONFINED));
+    if (on && file == NO_FILE) {
+        int64_t opened = open_schedule();
+        file = failed(opened) ? NO_FILE : (int)opened;
+    }
+    schedule_begin(file, on && file != NO_FILE);
+    if (file == NO_FILE && first)
+        know_first(first, (uint32_t)number_of(arguments[FIRST_GROUP]), (uint32_t)number_of(arguments[FIRST_SESSION]));
+}
+
 /* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
 void begin(uint64_t *sp) {
     char **arguments = (char **)(sp + 1), **variables = arguments + ARGUMENTS;
@@ -111,6 +128,8 @@ void begin(uint64_t *sp) {
     else
         begin_stream(arguments);
     pass_time(number_of(arguments[ELAPSED]));
+    execution_begin(arguments);
+    begin_schedule(arguments, flags);
     translation_begin();
     signals_begin();
     most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
@@ -119,10 +138,8 @@ void begin(uint64_t *sp) {
     places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
                              file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
-    ids_begin((uint32_t)number_of(arguments[FIRST_PROCESS]), (uint32_t)number_of(arguments[FIRST_GROUP]),
-              (uint32_t)number_of(arguments[FIRST_SESSION]));
+    ids_begin();
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
-    execution_begin(arguments);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));
     begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
     if (begins_confined)
@@ -130,7 +147,6 @@ void begin(uint64_t *sp) {
     if (begins_confined && *places.interpreter)
         places.interpreter_file = open_interpreter(places.interpreter);
     paths_begin();
-    waits_begin();
     count = number_of(arguments[VARIABLES]);
     begins_at = load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES]));
     if (begins_confined)

@@ -252,6 +252,7 @@ int64_t change_break(uint64_t wanted);
 void block_signals(void);
 void unblock_signals(void);
 void signals_begin(void);
+void take_fatal_signals(void);
 void raise_fault(int signal, int code, uint64_t address);
 uint64_t deliver_signals(uint64_t ip);
 void take_signalled_block(void);

@@ -7,6 +7,7 @@
 #include "root/root.h"
 #include "runtime.h"
 #include "tasks/following.h"
+#include "tasks/schedule.h"
 #include "world/world.h"
 
 enum {
@@ -33,7 +34,7 @@ static int64_t execute(int64_t number, const uint64_t *a) {
     if (!in_child)
         area->executing = EXECUTES_NATIVELY;
     give_timer_to_host(true);
-    result = is_executed_by_runtime() ? execute_translated(number, a) : KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    result = is_executed_by_runtime() ? execute_translated(number, a) : execute_natively(number, a);
     give_timer_to_host(false);
     if (!in_child)
         area->executing = NOT_EXECUTING;
@@ -44,6 +45,7 @@ static void end_process(int64_t number, uint64_t status) {
     if (!in_child)
         area->status = EXITED | (uint32_t)(status & 0xFF);
     publish_count();
+    leave_schedule();
     KERNEL1(number, status);
 }
 
@@ -76,7 +78,8 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
     if ((root.confined && guard_root(number, a, &result)) || path_call(&number, a, &result) || socket_call(number, a, &result)
         || root_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
         || id_call(number, a, &result) || timer_call(number, a, &result) || directory_call(number, a, &result)
-        || random_call(number, a, &result) || timed_wait_call(number, a, &result) || endless_wait_call(number, a, &result))
+        || random_call(number, a, &result) || timed_wait_call(number, a, &result)
+        || shared_wait_call(number, a, &result) || endless_wait_call(number, a, &result))
         return result;
     switch (number) {
     case __NR_clone: case __NR_fork: case __NR_vfork:
@@ -88,6 +91,8 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
     case __NR_exit: case __NR_exit_group:
         end_process(number, a[0]);
         return 0;
+    case __NR_kill: case __NR_tkill: case __NR_tgkill:
+        return send_signal(number, a);
     case __NR_arch_prctl:
         return set_base(a);
     case __NR_seccomp:           /* a filter would filter the runtime's calls, too */
@@ -129,6 +134,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     result = call_kernel(number, a);
     close_held();
     keep_line(number);
+    after_call();
     if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;
     state->registers[RAX] = (uint64_t)result;

@@ -16,6 +16,7 @@
 #include "root.h"
 #include "runtime.h"
 #include "tasks/following.h"
+#include "tasks/schedule.h"
 #include "world/timers.h"
 #include "world/world.h"
 
@@ -34,8 +35,14 @@ static enum { UNCOUNTED, COUNTED_ANEW /* another reader takes this process */, F
 static struct text script_words[MOST_SCRIPTS][2];
 static char **own_arguments;
 
+static uint32_t schedule_owner, schedule_file;
+
 void execution_begin(char **arguments) {
+    const char *owner = arguments[SCHEDULE_OWNER], *file = owner;
     own_arguments = arguments;
+    schedule_owner = (uint32_t)take_number(&file);
+    file += *file == '/';
+    schedule_file = (uint32_t)take_number(&file);
 }
 
 /* ---------------------------------------------------------------- files */
@@ -242,19 +249,27 @@ static const char **room_for(uint64_t pointers) {
 
 /* ---------------------------------------------------------------- a counted program */
 
-/* A descriptor of one of the reader's files. */
-static char *open_file_of_reader(int32_t file) {
+/* A descriptor of one of a process's files; an error. */
+static int64_t open_file_of(uint32_t process, uint32_t file) {
     static struct text path;
-    int64_t opened;
     begin_text(&path, NO_FILE);
     put_text(&path, "/proc/");
-    put_number(&path, (uint32_t)area->handover.reader);
+    put_number(&path, process);
     put_text(&path, "/fd/");
-    put_number(&path, (uint32_t)file);
-    opened = KERNEL3(__NR_open, path.bytes, O_RDWR, 0);
+    put_number(&path, file);
+    return KERNEL3(__NR_open, path.bytes, O_RDWR, 0);
+}
+
+static char *open_file_of_reader(int32_t file) {
+    int64_t opened = open_file_of((uint32_t)area->handover.reader, (uint32_t)file);
     if (failed(opened))
         give_up(CANNOT_LOAD);
     return number_text((uint64_t)opened);
+}
+
+/* The file of the run's schedule, which pfmon has. */
+int64_t open_schedule(void) {
+    return open_file_of(schedule_owner, schedule_file);
 }
 
 /* Tell the reader what is executed, and wait until another one has its files for this process. */
@@ -306,12 +321,24 @@ static void put_own_arguments(const char **to, uint64_t variables) {
     to[PROGRAM] = executed.host.bytes;
     to[EXECUTED] = executed.name.bytes;
     to[ELAPSED] = number_text(elapsed());
-    to[FIRST_PROCESS] = number_text(first_process());
-    to[FIRST_GROUP] = number_text(first_group());
-    to[FIRST_SESSION] = number_text(first_session());
+    to[FIRST_PROCESS] = number_text(schedule->first);
+    to[FIRST_GROUP] = number_text(schedule->group);
+    to[FIRST_SESSION] = number_text(schedule->session);
+    to[SCHEDULE_FILE] = schedule->on ? number_text((uint64_t)open_schedule()) : "";
     to[PROGRAM_FILE] = number_text((uint64_t)executed.file);
     to[INTERPRETER_FILE] = executed.interpreter_file >= 0 ? number_text((uint64_t)executed.interpreter_file) : "";
     to[VARIABLES] = number_text(variables);
+}
+
+/* For the kernel to execute a program. */
+int64_t execute_natively(int64_t number, const uint64_t *a) {
+    int64_t result;
+    become_native(true);
+    return_memory(false);
+    result = KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    become_native(false);
+    return_memory(true);
+    return result;
 }
 
 /* Execute this program with its arguments, the guest's environment and the guest's arguments. */
@@ -338,7 +365,10 @@ static int64_t execute_self(uint64_t arguments, uint64_t environment) {
         KERNEL3(__NR_fcntl, executed.interpreter_file, F_SETFD, 0);
     if (how == FOLLOWED)
         area->executing = EXECUTES_FOLLOWED;
+    schedule->clock = elapsed();
+    return_memory(false);
     words = KERNEL3(__NR_execve, exe_name, to, &none);
+    return_memory(true);
     if (how == COUNTED_ANEW)
         give_up(CANNOT_LOAD);    /* the reader has gone on */
     give_timer_to_host(true);
@@ -349,7 +379,7 @@ static int64_t execute_self(uint64_t arguments, uint64_t environment) {
 bool is_executed_by_runtime(void) {
     how = in_child || root.confined ? UNCOUNTED : world.flags & COUNTS_EXECUTED ? COUNTED_ANEW
         : following & FOLLOW_EXECS ? FOLLOWED : UNCOUNTED;
-    return root.length || root.confined || how != UNCOUNTED;
+    return root.length || root.confined || how != UNCOUNTED || schedule->on;
 }
 
 /* For the message about a program that goes on uncounted. */
@@ -375,8 +405,8 @@ int64_t execute_translated(int64_t number, const uint64_t *a) {
     tell_program();
     result = find_program(at ? (int)a[0] : AT_FDCWD, !(at && a[4] & AT_SYMLINK_NOFOLLOW));
     if (result && !root.length)          /* also errors, which the kernel reports */
-        return KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+        return execute_natively(number, a);
     if (result == NATIVE)
-        return KERNEL3(__NR_execve, executed.host.bytes, a[1 + at], a[2 + at]);
+        return execute_natively(__NR_execve, (const uint64_t[6]){(uint64_t)executed.host.bytes, a[1 + at], a[2 + at]});
     return result ? result : execute_self(a[1 + at], a[2 + at]);
 }

@@ -13,6 +13,7 @@
 
 #include "runtime.h"
 #include "signals.h"
+#include "tasks/schedule.h"
 #include "world/world.h"
 
 enum {
@@ -23,6 +24,8 @@ enum {
 
 #define BIT(number) ((uint64_t)1 << ((number) - 1))
 #define FAULT_SIGNALS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
+#define IGNORED_SIGNALS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))      /* by default (signal(7)) */
+#define STOP_SIGNALS (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
 
 static struct signals own = {.stack = {.ss_flags = SS_DISABLE}};
@@ -154,6 +157,23 @@ static void set_action(int number, uint64_t handler) {
     KERNEL4(__NR_rt_sigaction, number, &it, 0, 8);
 }
 
+/* Whether a signal ends the process by default. */
+static bool is_fatal(int number) {
+    return !((IGNORED_SIGNALS | STOP_SIGNALS) & BIT(number));
+}
+
+static bool ends_process(int number) {
+    return own.actions[number].handler == 0 && is_fatal(number) && number != SIGKILL;
+}
+
+/* Of one of several processes: it ends by a signal when it has the turn. */
+void take_fatal_signals(void) {
+    int number;
+    for (number = 1; number <= SIGNALS; number++)
+        if (ends_process(number))
+            set_action(number, (uint64_t)handle);
+}
+
 void signals_begin(void) {
     stack_t stack = {.ss_size = ALTERNATE_BYTES};
     int number;
@@ -164,6 +184,8 @@ void signals_begin(void) {
         if (FAULT_SIGNALS & BIT(number))
             set_action(number, (uint64_t)handle);
     }
+    if (others_exist())
+        take_fatal_signals();
     KERNEL4(__NR_rt_sigprocmask, SIG_BLOCK, 0, &own.mask, 8);
     set_mask(own.mask);
 }
@@ -187,6 +209,7 @@ void die(int number, uint64_t ip) {
         area->fault_ip = ip;
         area->status = KILLED | (uint32_t)number;
     }
+    leave_schedule();
     KERNEL4(__NR_rt_sigaction, number, &standard, 0, 8);
     KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
     for (;;)
@@ -229,7 +252,7 @@ uint64_t deliver_signals(uint64_t ip) {
         is_forced = false;
         if (handler > 1)
             ip = begin_handler(&info, ip);
-        else if (handler == 0 && FAULT_SIGNALS & BIT(info.si_signo))
+        else if (handler == 0 && is_fatal(info.si_signo))
             die(info.si_signo, ip);
     }
     state->pending = 0;
@@ -272,7 +295,7 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
         if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + sizeof(*to) - 8))
             return -FAULT_ADDRESS;
         own.actions[number] = *to;
-        if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1)
+        if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1 && !(others_exist() && ends_process((int)number)))
             KERNEL4(__NR_rt_sigaction, number, to, 0, 8);
         else
             set_action((int)number, (uint64_t)handle);

@@ -31,6 +31,11 @@ void pass_time(uint64_t nanoseconds) {
     waited += nanoseconds;
 }
 
+/* In one of several processes, which have passed time meanwhile. */
+void set_elapsed(uint64_t nanoseconds) {
+    waited = nanoseconds - instructions_retired();
+}
+
 static bool is_real_time(uint64_t clock) {
     return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
 }

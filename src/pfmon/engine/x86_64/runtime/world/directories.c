@@ -116,7 +116,7 @@ static enum sort sort_of(const struct list *it) {
     return ALL_SHOWN;
 }
 
-/* Show the first process by the guest's number. */
+/* Show a process by the guest's number. */
 static void show_number(struct entry *it, uint64_t number) {
     struct text shown;
     begin_text(&shown, NO_FILE);
@@ -125,7 +125,7 @@ static void show_number(struct entry *it, uint64_t number) {
         memcpy(it->name, shown.bytes, shown.length + 1);
 }
 
-/* Whether an entry is shown. In /proc the first process is the only one, but for a child that lists them itself. */
+/* Whether an entry is shown. In /proc the processes of the run are the only ones. */
 static bool is_shown(struct entry *it, enum sort sort) {
     const char *name = it->name;
     uint64_t number;
@@ -136,7 +136,7 @@ static bool is_shown(struct entry *it, enum sort sort) {
         return true;
     number = take_number(&name);
     show_number(it, number);
-    return sort == TASKS || number == first_process() || (int64_t)number == KERNEL0(__NR_getpid);
+    return sort == TASKS || seen_process((int64_t)number) != (int64_t)number || (int64_t)number == KERNEL0(__NR_getpid);
 }
 
 /* ---------------------------------------------------------------- order */

@@ -10,6 +10,7 @@
 #include <linux/stat.h>
 #include <linux/time.h>
 
+#include "tasks/schedule.h"
 #include "waits.h"
 
 enum {
@@ -23,7 +24,7 @@ static int64_t attempt_own_poll(const struct wait *it, uint64_t limit) {
 }
 
 /* Wait until a file is ready; -EINTR: a signal arrived. */
-static int64_t wait_for_file(int file, short events) {
+int64_t wait_for_file(int file, short events) {
     struct pollfd wanted = {.fd = file, .events = events};
     const uint64_t a[2] = {(uint64_t)&wanted, 1};
     const struct wait wait = {.attempt = attempt_own_poll, .is_inside = is_inside_poll, .a = a};
@@ -109,6 +110,8 @@ int64_t call_until_timer(int64_t number, const uint64_t *a) {
 
 /* wait4 and waitid, with the host's numbers. */
 int64_t wait_for_process(int64_t number, const uint64_t *a) {
+    if (others_exist())
+        return wait_for_any_child(number, a);
     return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
 }
 
@@ -123,6 +126,6 @@ bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
         *result = wait_for_process(number, a);
         return true;
     default:
-        return next_timer() != NEVER && read_call(number, a, result);
+        return (next_timer() != NEVER || others_exist()) && read_call(number, a, result);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "root/root.h"
 #include "runtime.h"
+#include "tasks/schedule.h"
 #include "world.h"
 
 enum { RANDOM_DEVICE = 1 << 8 | 8, URANDOM_DEVICE = 1 << 8 | 9 };
@@ -99,16 +100,19 @@ const char *own_part(const char *path) {
     return *rest ? rest + 1 : rest;
 }
 
-/* Put the host's numbers of the process in the place of the guest's. */
+static bool ends_in_directory(const char *path, const char *end) {
+    return end - path == 6 || (end - path > 6 && !memcmp(end - 6, "/task/", 6));
+}
+
+/* Put the host's numbers of processes in the place of the guest's. */
 static void host_path(const char *path, struct text *to) {
     const char *rest = path;
     begin_text(to, NO_FILE);
     while (*rest) {
         const char *end = rest;
-        bool after_slash = rest > path && rest[-1] == '/';
         uint64_t number = take_number(&end);
-        if (after_slash && end != rest && (*end == '/' || !*end) && (int64_t)number == seen_process(first_process()))
-            put_number(to, first_process());
+        if (ends_in_directory(path, rest) && end != rest && (*end == '/' || !*end) && !(world.flags & HOST_IDS))
+            put_number(to, host_of_number(number));
         else
             put_bytes(to, rest, end != rest ? (uint64_t)(end - rest) : 1);
         rest = end != rest ? end : rest + 1;

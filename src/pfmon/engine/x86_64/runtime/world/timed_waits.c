@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <linux/poll.h>
 
+#include "tasks/schedule.h"
 #include "waits.h"
 
 enum { MILLISECOND = 1000000, MICROSECOND = 1000, MAX_SET_WORDS = 1024, SETS = 3 };
@@ -250,6 +251,11 @@ bool timed_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
         return true;
     case __NR_semtimedop:
         *result = timed_semaphore(a);
+        return true;
+    case __NR_semop:
+        if (!others_exist())
+            return false;
+        *result = timed_semaphore((const uint64_t[4]){a[0], a[1], a[2], 0});
         return true;
     default:
         return false;

@@ -5,6 +5,7 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 
+#include "tasks/schedule.h"
 #include "waits.h"
 
 const struct __kernel_timespec *time_of(uint64_t nanoseconds, struct __kernel_timespec *to) {
@@ -16,6 +17,26 @@ const struct __kernel_timespec *time_of(uint64_t nanoseconds, struct __kernel_ti
 static int64_t rest(uint64_t nanoseconds) {
     struct __kernel_timespec time;
     return call(__NR_ppoll, 0, 0, (uint64_t)time_of(nanoseconds, &time), 0, 0, 0);
+}
+
+/* Let the host's time pass, unless a signal arrives; returns 0. */
+int64_t rest_for(uint64_t nanoseconds) {
+    rest(nanoseconds);
+    return 0;
+}
+
+/* Let other processes execute, or the host's time pass. Returns the attempt's result, or `nothing`: try again. */
+static int64_t wait_beside_others(const struct wait *it, uint64_t now, uint64_t end) {
+    uint64_t slice;
+    int64_t result;
+    outside_may_end = !it->is_inside(it);
+    if (pass_turn(end))
+        return it->nothing;
+    slice = idle_slice(end - now);
+    result = it->attempt(it, slice);
+    if (result == it->nothing)
+        pass_time(slice);
+    return result;
 }
 
 /* Wait until an attempt succeeds, a signal arrives, or time reaches the deadline. */
@@ -35,6 +56,12 @@ int64_t wait_until(const struct wait *it, uint64_t deadline) {
         end = next_timer();
         if (deadline < end)
             end = deadline;
+        if (others_exist()) {
+            result = wait_beside_others(it, now, end);
+            if (result != it->nothing)
+                return result;
+            continue;
+        }
         if (end == NEVER || !it->is_inside(it)) {
             result = it->attempt(it, end == NEVER ? NEVER : end - now);
             if (result != it->nothing || end == NEVER)
