@@ -17,7 +17,7 @@
 #include "world/world.h"
 
 enum {
-    QUEUE = 64, ALTERNATE_BYTES = 1 << 17,
+    QUEUE = 64, FIRST_REAL_TIME = 32, ALTERNATE_BYTES = 1 << 17,
     MINIMUM_STACK = 2048,
     FAULT_ADDRESS = 14, NOT_VALID = 22, NO_MEMORY_CODE = 12, NOT_PERMITTED = 1
 };
@@ -102,11 +102,20 @@ static void interrupt_call(struct sigcontext *host) {
         host->rip = (uint64_t)interrupted;
 }
 
+/* One of the older signals is pending once (signal(7)). */
+static bool is_queued(int number) {
+    uint32_t i;
+    for (i = 0; i < queued; i++)
+        if (queue[i].si_signo == number)
+            return true;
+    return false;
+}
+
 static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
     const struct block *block = block_of_code(host->rip);
     if (is_outside_blocks(host->rip) || (block && host->rip < (uint64_t)block->entry))
         block = translated_block(state->target);             /* checks of indirect branches */
-    if (queued < QUEUE) {
+    if (queued < QUEUE && !(info->si_signo < FIRST_REAL_TIME && is_queued(info->si_signo))) {
         queue[queued] = *info;
         show_sender(&queue[queued++]);
     }

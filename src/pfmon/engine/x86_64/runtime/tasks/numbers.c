@@ -43,3 +43,9 @@ uint64_t host_of_number(uint64_t number) {
     uint32_t given = (uint32_t)number;
     return given >= FIRST_NUMBER && given < MAX_NUMBERS && schedule->hosts[given] ? schedule->hosts[given] : number;
 }
+
+/* Whether a process of the host belongs to the run: a group's or a session's number alone does not. */
+bool is_of_run(uint32_t host) {
+    int64_t number = number_of_host(host);
+    return number != host && schedule->hosts[number] == host;
+}

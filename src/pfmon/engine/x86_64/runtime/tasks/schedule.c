@@ -143,7 +143,7 @@ static bool take_over(void) {
     uint32_t holder = __atomic_load_n(&schedule->holder, __ATOMIC_ACQUIRE);
     struct process *it = &schedule->processes[holder];
     bool is_stopped = it->stopped && state_of(it->host) == 'T';
-    if (holder == own_place || !(it->stage == NOBODY || is_stopped || (it->host && is_dead(it->host)))
+    if (holder == own_place || !(is_stopped || (it->host && is_dead(it->host)))
         || !__atomic_compare_exchange_n(&schedule->holder, &holder, own_place, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return false;
     it->turn = 0;

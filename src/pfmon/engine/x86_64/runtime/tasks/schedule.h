@@ -94,6 +94,7 @@ int64_t send_signal(int64_t number, const uint64_t *a);
 void know_number(uint32_t host, uint32_t number);
 int64_t number_of_host(int64_t host);
 uint64_t host_of_number(uint64_t number);
+bool is_of_run(uint32_t host);
 
 /* shared_waits.c */
 bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result);

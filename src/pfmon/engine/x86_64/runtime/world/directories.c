@@ -12,6 +12,7 @@
 #include <linux/stat.h>
 
 #include "runtime.h"
+#include "tasks/schedule.h"
 #include "world.h"
 
 enum {
@@ -136,7 +137,7 @@ static bool is_shown(struct entry *it, enum sort sort) {
         return true;
     number = take_number(&name);
     show_number(it, number);
-    return sort == TASKS || seen_process((int64_t)number) != (int64_t)number || (int64_t)number == KERNEL0(__NR_getpid);
+    return sort == TASKS || is_of_run((uint32_t)number) || (int64_t)number == KERNEL0(__NR_getpid);
 }
 
 /* ---------------------------------------------------------------- order */
