@@ -123,6 +123,8 @@ class X8664Guest(ProcessGuest):
 
             assert wanted.settings.sysroot is not None
             check_confinement(wanted.settings.sysroot, runtime_path())
+            if wanted.follow:
+                raise PfmonError("--confine: what a confined program starts is not counted; --follow-... cannot be given")
         self._cpu = wanted.settings.cpu or DEFAULT
         check_host(self._cpu)
         stream = reading(

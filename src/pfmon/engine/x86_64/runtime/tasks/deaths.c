@@ -14,7 +14,7 @@
 #include "world/text.h"
 #include "world/world.h"
 
-enum { MOMENT = 1000000, MOST_MOMENTS = 1000 };
+enum { MOMENT = 1000000, MOST_MOMENTS = 1000, STOP_MOMENTS = 5 };
 
 /* The state of a process as /proc has it; 'X': there is none, '?': it is not known. */
 char state_of(uint32_t host) {
@@ -75,6 +75,14 @@ static bool stops(uint64_t signal) {
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
+/* Whether a process stops by a signal that it may handle. */
+static bool has_stopped(uint32_t host) {
+    int i;
+    for (i = 0; i < STOP_MOMENTS && state_of(host) != 'T'; i++)
+        wait_a_moment();
+    return i < STOP_MOMENTS;
+}
+
 static void follow_signal(int32_t given, uint64_t signal) {
     uint32_t i;
     for (i = 0; i < schedule->places; i++) {
@@ -84,7 +92,7 @@ static void follow_signal(int32_t given, uint64_t signal) {
         if (signal == SIGCONT)
             it->stopped = false;
         else if (stops(signal))
-            it->stopped = i != own_place && state_of(it->host) == 'T';
+            it->stopped = i != own_place && (signal == SIGSTOP || has_stopped(it->host));
         else if (i != own_place) {
             wait_for_death(it->host);
             bury(i);
@@ -96,14 +104,19 @@ static void follow_signal(int32_t given, uint64_t signal) {
 int64_t send_signal(int64_t number, const uint64_t *a) {
     int32_t given = (int32_t)a[0];
     uint64_t signal = a[number == __NR_tgkill ? 2 : 1];
+    bool to_itself = given != -1 && reaches(given, (uint32_t)KERNEL0(__NR_getpid));
     int64_t result;
     if (!others_exist() || (signal != SIGKILL && signal != SIGCONT && !stops(signal)))
         return pass_on(number, a);
-    if (signal == SIGKILL && given != -1 && reaches(given, (uint32_t)KERNEL0(__NR_getpid))) {
+    if (signal == SIGKILL && to_itself) {
         publish_count();
         leave_schedule();
     }
+    if (stops(signal) && to_itself)
+        begin_stop();
     result = pass_on(number, a);
+    if (stops(signal) && to_itself)
+        end_stop();
     if (result == 0)
         follow_signal(given, signal);
     return result;

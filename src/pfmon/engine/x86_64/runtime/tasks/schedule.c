@@ -250,6 +250,15 @@ static __attribute__((noreturn)) void end_all(void) {
         KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
 }
 
+/* Something outside may let a stopped process go on. */
+static bool any_stopped(void) {
+    uint32_t i;
+    for (i = 0; i < schedule->places; i++)
+        if (schedule->processes[i].stage != NOBODY && schedule->processes[i].stopped)
+            return true;
+    return false;
+}
+
 /* Let time pass to the earliest deadline; false: there is none. */
 static bool skip_time(void) {
     uint64_t earliest = NEVER;
@@ -275,7 +284,7 @@ static bool something_outside(void) {
             continue;
         if (it->host && is_dead(it->host))
             bury(i);
-        else if (it->stage == OUTSIDE || it->stopped || (it->stage == WAITS && it->from_outside))
+        else if (it->stage == OUTSIDE || (it->stage == WAITS && it->from_outside))
             found = true;
     }
     return found || own()->from_outside;
@@ -340,8 +349,11 @@ bool pass_turn(uint64_t deadline) {
                 return false;
             }
         } else if (next == NONE) {
-            if (next_ready() == NONE && !skip_time())
-                end_all();
+            if (next_ready() == NONE && !skip_time()) {
+                if (!any_stopped())
+                    end_all();
+                sleep_idly();
+            }
             continue;
         }
         if (next == own_place) {
@@ -369,6 +381,24 @@ void yield_turn(void) {
             wait_for_turn();
             return;
         }
+}
+
+/* The process is about to stop: others execute. */
+void begin_stop(void) {
+    uint32_t next;
+    own()->stopped = 1;
+    schedule->events++;
+    schedule->clock = elapsed();
+    publish_count();
+    while ((next = next_ready()) != NONE && !give_turn(next))
+        ;
+}
+
+/* It goes on, or did not stop. */
+void end_stop(void) {
+    own()->stopped = 0;
+    if (schedule->holder != own_place)
+        wait_for_turn();
 }
 
 /* After each system call. */

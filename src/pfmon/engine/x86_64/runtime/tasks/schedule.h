@@ -71,6 +71,8 @@ bool pass_turn(uint64_t deadline);
 uint64_t idle_slice(uint64_t most);
 void yield_turn(void);
 void after_call(void);
+void begin_stop(void);
+void end_stop(void);
 void wait_for_turn(void);
 void leave_schedule(void);
 int64_t new_process(void);

@@ -234,30 +234,55 @@ static int64_t attempt_connection(const struct wait *it, uint64_t limit) {
 
 /* ---------------------------------------------------------------- named pipes */
 
-static int64_t attempt_open(const struct wait *it, uint64_t limit) {
+struct opening {                 /* a wait for the other side */
+    struct wait wait;
+    int64_t file;                /* that has no writer yet; NO_FILE */
+};
+
+static int64_t open_now(const struct wait *it) {
     int at = it->number == __NR_open ? 1 : 2;
     uint64_t a[6];
-    int64_t file;
-    if (limit)
-        rest_for(limit);
     memcpy(a, it->a, sizeof(a));
     a[at] |= O_NONBLOCK;
-    file = pass_on(it->number, a);
-    if (!failed(file))
-        KERNEL3(__NR_fcntl, file, F_SETFL, it->a[at] & ~(uint64_t)O_NONBLOCK);
-    return file;
+    return pass_on(it->number, a);
 }
 
-/* A named pipe is opened for reading at once: a read waits for its writer. */
+/* A pipe without a writer has an end; one that had one says so. */
+static bool has_writer(int64_t file) {
+    struct pollfd wanted = {.fd = (int)file, .events = POLLIN};
+    char byte;
+    return KERNEL3(__NR_poll, &wanted, 1, 0) == 1 || KERNEL3(__NR_read, file, &byte, 1) != 0;
+}
+
+static int64_t attempt_open(const struct wait *wait, uint64_t limit) {
+    struct opening *it = (struct opening *)wait;
+    bool reads = (wait->a[wait->number == __NR_open ? 1 : 2] & O_ACCMODE) == O_RDONLY;
+    if (limit)
+        rest_for(limit);
+    if (it->file == NO_FILE) {
+        int64_t file = open_now(wait);
+        if (failed(file))
+            return file;
+        it->file = file;
+    }
+    return reads && !has_writer(it->file) ? wait->nothing : it->file;
+}
+
 static bool open_call(int64_t number, const uint64_t *a, int64_t *result) {
     bool at = number == __NR_openat;
+    struct opening it = {.wait = {.attempt = attempt_open, .is_inside = may_be_outside, .number = number, .a = a, .nothing = -ENXIO},
+                         .file = NO_FILE};
     struct stat status;
     uint64_t flags = a[1 + at];
     if (flags & (O_NONBLOCK | O_PATH | O_DIRECTORY) || (flags & O_ACCMODE) == O_RDWR
         || KERNEL4(__NR_newfstatat, at ? a[0] : (uint64_t)AT_FDCWD, a[at], &status, flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0)
         || (status.st_mode & S_IFMT) != S_IFIFO)
         return false;
-    *result = wait_trying(number, a, attempt_open, -ENXIO);
+    *result = wait_until(&it.wait, NEVER);
+    if (!failed(*result))
+        KERNEL3(__NR_fcntl, *result, F_SETFL, flags);
+    else if (it.file != NO_FILE)
+        KERNEL1(__NR_close, it.file);
     return true;
 }
 
