@@ -55,8 +55,9 @@ TROUBLES = {
     8: "the kernel does not keep it below --sysroot (--confine)",
 }
 """Why the runtime gave up (layout.h, enum trouble)."""
+DEADLOCK = 5
+"""Why it ended the program: no thread can run any more."""
 UNSUPPORTED = {
-    5: "it makes a second thread",
     6: "it executes instructions or maps memory as the engine x86_64 does not",
     7: "the engine x86_64 cannot load it at its addresses",
 }
@@ -106,7 +107,7 @@ class X8664Guest(ProcessGuest):
     """One process in which the runtime executes the program."""
 
     by = "--engine=x86_64"
-    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=False)
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=False, takes_turns=True)
 
     def __init__(self, wanted: StartRequest) -> None:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
@@ -196,6 +197,7 @@ class X8664Guest(ProcessGuest):
             *OF_EXECUTED,
             *("0", "0"),
             *map(str, wanted.python or (0, 0, 0)),
+            *(str(settings.quantum), str(settings.schedule_seed)),
             str(len(wanted.environment)),
             *wanted.environment,
             *wanted.arguments,
@@ -210,6 +212,10 @@ class X8664Guest(ProcessGuest):
     def _check(self) -> None:
         """PfmonError: the counts are not those of the program. Also tells what was not counted."""
         path = self._wanted.program.image.path
+        if not self._reader.damaged and self._reader.trouble == DEADLOCK:
+            self._wanted.on_notice(f"deadlock: {os.fsdecode(self._reader.message)}")
+            self._tell_children()
+            return
         if not self._reader.damaged and self._reader.trouble in UNSUPPORTED:
             why = UNSUPPORTED[self._reader.trouble]
             instead = "--confine needs it" if self._wanted.settings.confined else _instead()

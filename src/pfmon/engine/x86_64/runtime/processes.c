@@ -6,16 +6,18 @@
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
 
 #include "root/root.h"
 #include "runtime.h"
 #include "signals/signals.h"
+#include "threads/thread.h"
 #include "world/timers.h"
 #include "world/world.h"
 
-enum { NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
+enum { INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
 
 bool in_child, shares_memory;
 
@@ -25,6 +27,17 @@ static void become_uncounted(void) {
     forget_ring();
     forget_area();
     forget_timers();
+}
+
+/* The child's only thread. */
+static void become_single(void) {
+    if (running->runtime_stack)
+        KERNEL2(__NR_prctl, PR_SET_NAME, running->name);
+    forget_other_threads();
+    forget_schedule();
+    forget_waiters();
+    forget_signals();
+    apply_mask();
 }
 
 static void prepare_child(void) {
@@ -42,6 +55,9 @@ static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
     if (child)
         return child;
     become_uncounted();
+    become_single();
+    if (flags & CLONE_CHILD_CLEARTID)
+        running->clear_id = a[3];
     if (stack)
         state->registers[RSP] = stack;
     if (flags & CLONE_SETTLS)
@@ -53,12 +69,15 @@ struct parent {                  /* what a child that shares the memory changes 
     __typeof__(*state) registers;
     struct signals signals;
     struct timer timers[MAX_TIMERS];
+    struct thread_list threads;
     uint64_t *words;
     bool in_child, shares_memory;
 };
 
 static void become_child(uint64_t flags, uint64_t stack, const uint64_t *a) {
     in_child = shares_memory = true;
+    forget_other_threads();
+    begin_own_signals();
     use_private_words();
     use_uncounted_translations(true);
     forget_timers();
@@ -76,6 +95,7 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
     use_words(kept->words);
     use_uncounted_translations(shares_memory);
     memcpy(state, &kept->registers, sizeof(*state));
+    restore_threads(&kept->threads);
     restore_signals(&kept->signals, flags & CLONE_SIGHAND);
     restore_timers(kept->timers);
     forget_held();
@@ -102,6 +122,7 @@ static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
         kept.shares_memory = shares_memory;
         memcpy(&kept.registers, state, sizeof(*state));
         save_signals(&kept.signals);
+        save_threads(&kept.threads);
         save_timers(kept.timers);
         kept.words = words_so_far();
         become_child(flags, stack, a);
@@ -122,9 +143,7 @@ int64_t clone_call(int64_t number, const uint64_t *a) {
         return share_memory(CLONE_VM | CLONE_VFORK | SIGCHLD, 0, none);
     if (!(a[0] & CLONE_VM))
         return make_copy(a[0], a[1], a);
-    if (a[0] & CLONE_VFORK && !(a[0] & CLONE_THREAD))
-        return share_memory(a[0], a[1], a);
-    if (in_child)
-        return -NOT_IMPLEMENTED;
-    give_up(MAKES_THREAD);
+    if (a[0] & CLONE_THREAD)
+        return make_thread(a[0], a[1], a);
+    return share_memory(a[0] | CLONE_VFORK, a[1], a);        /* its parent goes on when it has ended, or executes a program */
 }

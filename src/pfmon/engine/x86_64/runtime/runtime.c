@@ -12,6 +12,7 @@
 #include "interpreter/python.h"
 #include "root/root.h"
 #include "runtime.h"
+#include "threads/thread.h"
 #include "world/timers.h"
 #include "world/world.h"
 
@@ -119,8 +120,11 @@ void begin(uint64_t *sp) {
     places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
                              file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
+    clock_begin();
     ids_begin((uint32_t)number_of(arguments[FIRST_PROCESS]), (uint32_t)number_of(arguments[FIRST_GROUP]),
               (uint32_t)number_of(arguments[FIRST_SESSION]));
+    threads_begin();
+    schedule_begin(number_of(arguments[QUANTUM]), number_of(arguments[SCHEDULE_SEED]));
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
     execution_begin(arguments);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));

@@ -6,6 +6,7 @@
 
 #include "root/root.h"
 #include "runtime.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum {
@@ -72,6 +73,8 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return signal_call(number, a);
     if (root.confined)
         name_own_process(number, a);
+    if (thread_call(number, a, &result))
+        return result;
     if ((root.confined && guard_root(number, a, &result)) || path_call(&number, a, &result) || socket_call(number, a, &result)
         || root_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
         || id_call(number, a, &result) || timer_call(number, a, &result) || directory_call(number, a, &result)
@@ -84,7 +87,11 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return -NOT_IMPLEMENTED;     /* C libraries use older calls then */
     case __NR_execve: case __NR_execveat:
         return execute(number, a);
-    case __NR_exit: case __NR_exit_group:
+    case __NR_exit:
+        end_process(number, shares_memory ? a[0] : end_thread(a[0]));
+        return 0;
+    case __NR_exit_group:
+        leave_robust_lists();
         end_process(number, a[0]);
         return 0;
     case __NR_arch_prctl:
@@ -94,7 +101,9 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
     case __NR_prctl:
         return a[0] == SET_SECCOMP ? -NOT_VALID : pass_on(number, a);
     default:
-        return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
+        if (threaded && blocking_call(number, a, &result))
+            return result;
+        return next_timer() == NEVER || threaded ? pass_on(number, a) : call_until_timer(number, a);
     }
 }
 
@@ -115,7 +124,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     int64_t number = (int64_t)state->registers[RAX], result;
     uint64_t a[6];
     if (state->pending)
-        return next_ip;          /* not reached: signals are delivered first */
+        return next_ip - SYSTEM_CALL_BYTES;      /* a signal has just arrived: its handler runs first */
     take_arguments(a);
     note_effect(number, a);
     state->registers[RCX] = next_ip;

@@ -4,6 +4,7 @@
 #include <linux/prctl.h>
 
 #include "proc_files.h"
+#include "threads/thread.h"
 
 enum { FIELDS = 52 };
 
@@ -49,7 +50,7 @@ void put_stat(struct text *to) {
     fields[6] = process_session();
     fields[14] = instructions_retired() / TICK;
     fields[18] = 20;
-    fields[20] = 1;              /* threads */
+    fields[20] = thread_count();
     fields[22] = world.boot * (BILLION / TICK);
     fields[23] = bytes;
     fields[24] = bytes / PAGE;
@@ -106,7 +107,7 @@ void put_status(struct text *to) {
     put_field(to, "Groups:\t", group_id(), " \n");
     put_field(to, "VmSize:\t", kilobytes, " kB\n");
     put_field(to, "VmRSS:\t", kilobytes, " kB\n");
-    put_text(to, "Threads:\t1\n");
+    put_field(to, "Threads:\t", thread_count(), "\n");
     put_mask(to, "SigBlk:\t", signal_mask());
     put_text(to, "Cpus_allowed:\t1\nCpus_allowed_list:\t0\nMems_allowed:\t1\nMems_allowed_list:\t0\n");
 }

@@ -11,13 +11,15 @@
 #include <linux/signal.h>
 #include <linux/time.h>
 
+#include "countdown.h"
 #include "runtime.h"
 #include "signals/signals.h"
+#include "threads/thread.h"
 #include "timers.h"
 #include "world.h"
 
 enum {
-    LONGEST_COUNT = COUNT_ROOM - PAGE, MICROSECOND = 1000,
+    MICROSECOND = 1000,
     FLAG_ABSOLUTE = 1, NO_SIGNAL = 0
 };
 
@@ -30,8 +32,6 @@ static struct timer timers[MAX_TIMERS] = {
     {.kind = INTERVAL, .clock = 2, .signal = SIGVTALRM, .of_processor = true},
     {.kind = INTERVAL, .clock = 2, .signal = SIGPROF, .of_processor = true},
 };
-bool counting_down;
-
 static struct times times_now(void) {
     uint64_t processor = instructions_retired();
     return (struct times){elapsed_at(processor), processor};
@@ -51,38 +51,29 @@ uint64_t next_timer(void) {
     return next;
 }
 
-/* From now on, since forgetting translations again would fill the code cache. */
-static void begin_countdown(void) {
-    int64_t place = KERNEL6(__NR_mmap, COUNT_AT, COUNT_ROOM, PROT_READ,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (place != (int64_t)COUNT_AT)
-        give_up(NO_MEMORY);
-    counting_down = true;
-    forget_translations();
-}
-
-/* Whether a fault, at the host's instruction `ip`, is of a block's countdown. */
-bool in_countdown(const struct block *block, uint64_t address, uint64_t ip) {
-    return address < COUNT_AT && address >= COUNT_AT - MAX_BLOCK && ip < (uint64_t)block->entry + block->offsets[0];
-}
-
-/* Set the countdown to the next expiry. */
+/* Set the countdown to the next expiry, or the end of the turn. */
 static void set_countdown(const struct times *now) {
-    uint64_t least = LONGEST_COUNT, reached;
+    uint64_t least = turn_left(), reached, left;
     bool any = false;
     int i;
     for (i = 0; i < MAX_TIMERS; i++)
         if (timers[i].kind && timers[i].expiry) {
             reached = now_of(&timers[i], now);
+            left = timers[i].expiry > reached ? timers[i].expiry - reached : 0;
             any = true;
-            if (timers[i].expiry <= reached)
-                least = 0;
-            else if (timers[i].expiry - reached < least)
-                least = timers[i].expiry - reached;
+            least = left < least ? left : least;
         }
-    state->countdown = (int64_t)least;
-    if (any && !counting_down)
-        begin_countdown();
+    if (any)
+        count_down_blocks();
+    count_down_from(least);
+}
+
+void update_countdown(void) {
+    struct times now;
+    if (!counts_down())
+        return;
+    now = times_now();
+    set_countdown(&now);
 }
 
 /* ---------------------------------------------------------------- expiry */
@@ -172,7 +163,7 @@ void forget_timers(void) {
     for (i = 0; i < MAX_TIMERS; i++)
         timers[i].expiry = 0;
     memset(timers + INTERVAL_TIMERS, 0, sizeof(timers) - INTERVAL_TIMERS * sizeof(timers[0]));
-    state->countdown = LONGEST_COUNT;
+    count_down_from(LONGEST_COUNT);
 }
 
 void save_timers(struct timer *to) {
@@ -233,8 +224,7 @@ static void set_timer(struct timer *it, uint64_t interval, uint64_t value, bool 
 void keep_alarm(uint64_t left, uint64_t interval) {
     if (!left)
         return;
-    if (!counting_down)
-        begin_countdown();
+    count_down_blocks();
     set_timer(&timers[0], interval, left, false);
 }
 
