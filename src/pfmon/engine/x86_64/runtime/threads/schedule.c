@@ -310,9 +310,8 @@ void forget_schedule(void) {
 /* Before the process has a second thread: from now on each path of blocks takes its instructions off the countdown. */
 void begin_turns(void) {
     count_down_paths();
-    turn_begin = instructions_retired();
+    end_use();
     running->deadline = NEVER;
-    running->retired = turn_begin;
     begin_turn(running);
     update_countdown();
 }

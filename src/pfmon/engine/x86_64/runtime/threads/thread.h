@@ -72,6 +72,7 @@ void save_threads(struct thread_list *to);
 void restore_threads(const struct thread_list *from);
 void forget_other_threads(void);
 struct guest_thread *thread_of(uint32_t id);
+const struct guest_thread *named_thread(void);       /* paths.c */
 uint32_t thread_count(void);
 void take_name_of(const struct guest_thread *thread, char *to);
 
@@ -113,6 +114,7 @@ void leave_robust_list(struct guest_thread *thread);
 void leave_robust_lists(void);
 
 /* thread_calls.c */
+int64_t send_to_thread(uint32_t id, const siginfo_t *info);
 bool thread_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* blocking_calls.c */

@@ -12,7 +12,7 @@
 #include "threads/thread.h"
 #include "world.h"
 
-enum { TICKS = 100 };             /* a second, of times(2) */
+enum { TICKS = 100 /* a second, of times(2) */, OF_THREAD = 4 };
 
 static uint64_t waited;          /* nanoseconds that the guest has slept or waited */
 static uint64_t begun;           /* the host's time then */
@@ -67,7 +67,18 @@ uint64_t clock_start(uint64_t clock) {
     return (is_real_time(clock) ? world.epoch : is_processor_time(clock) ? 0 : world.boot) * BILLION;
 }
 
+/* The thread whose processor time a clock is (clock_getcpuclockid(3)); NULL: it is another clock. */
+static const struct guest_thread *thread_of_clock(uint64_t clock) {
+    int32_t number = (int32_t)clock;
+    if (clock == CLOCK_THREAD_CPUTIME_ID)
+        return running;
+    return number < 0 && number & OF_THREAD ? thread_of((uint32_t)~(number >> 3)) : NULL;
+}
+
 uint64_t clock_time(uint64_t clock) {
+    const struct guest_thread *thread = thread_of_clock(clock);
+    if (thread)
+        return retired_by(thread);
     return clock_start(clock) + (is_processor_time(clock) ? instructions_retired() : elapsed());
 }
 
@@ -144,7 +155,7 @@ static int64_t get_usage(int64_t whose, uint64_t to) {
     if (!is_writable(to, 144))
         return -EFAULT;
     memset((void *)to, 0, 144);
-    return write_time(to, (int32_t)whose == RUSAGE_CHILDREN ? 0 : instructions_retired(), 1000);
+    return write_time(to, (int32_t)whose == RUSAGE_CHILDREN ? 0 : (int32_t)whose == RUSAGE_THREAD ? retired_by(running) : instructions_retired(), 1000);
 }
 
 static int64_t get_ticks(uint64_t to) {

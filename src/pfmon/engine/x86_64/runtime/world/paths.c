@@ -10,6 +10,7 @@
 
 #include "root/root.h"
 #include "runtime.h"
+#include "threads/thread.h"
 #include "world.h"
 
 enum { RANDOM_DEVICE = 1 << 8 | 8, URANDOM_DEVICE = 1 << 8 | 9 };
@@ -75,6 +76,24 @@ static bool is_own_number(uint64_t number) {
     return number == process_id() || (int64_t)number == KERNEL0(__NR_getpid);
 }
 
+/* The thread whose files a path names. */
+static const struct guest_thread *named;
+
+const struct guest_thread *named_thread(void) {
+    return named ? named : threads;
+}
+
+/* What follows the number of one of its threads, or NULL. */
+static const char *after_thread(const char *path) {
+    const char *end = path;
+    uint64_t number = take_number(&end);
+    const struct guest_thread *it = end != path && (*end == '/' || !*end) && number ? thread_of((uint32_t)number) : NULL;
+    if (!it)
+        return NULL;
+    named = it;
+    return end;
+}
+
 /* What follows a number of this process, or NULL: `path` begins with another one. */
 static const char *after_own_number(const char *path) {
     const char *end = path;
@@ -85,18 +104,24 @@ static const char *after_own_number(const char *path) {
 /* What follows the name of this process's directory in /proc; NULL: the path is not there. */
 const char *own_part(const char *path) {
     const char *rest, *task;
+    named = threads;
     if (!begins_with(path, "/proc/"))
         return NULL;
     path += 6;
     if (begins_with(path, "self/"))
         rest = path + 4;
-    else if (begins_with(path, "thread-self/"))
+    else if (begins_with(path, "thread-self/")) {
+        named = running;
         rest = path + 11;
-    else if (!(rest = after_own_number(path)))
+    } else if (!(rest = after_own_number(path)))
         return NULL;
-    if (begins_with(rest, "/task/") && (task = after_own_number(rest + 6)))
+    if (begins_with(rest, "/task/") && ((task = after_thread(rest + 6)) || (task = after_own_number(rest + 6))))
         rest = task;
     return *rest ? rest + 1 : rest;
+}
+
+static bool is_number_of_own(uint64_t number) {
+    return (int64_t)number == seen_process(first_process()) || (number && threaded && thread_of((uint32_t)number));
 }
 
 /* Put the host's numbers of the process in the place of the guest's. */
@@ -107,8 +132,8 @@ static void host_path(const char *path, struct text *to) {
         const char *end = rest;
         bool after_slash = rest > path && rest[-1] == '/';
         uint64_t number = take_number(&end);
-        if (after_slash && end != rest && (*end == '/' || !*end) && (int64_t)number == seen_process(first_process()))
-            put_number(to, first_process());
+        if (after_slash && end != rest && (*end == '/' || !*end) && is_number_of_own(number))
+            put_number(to, (int64_t)number == seen_process(first_process()) ? first_process() : (uint64_t)KERNEL0(__NR_getpid));
         else
             put_bytes(to, rest, end != rest ? (uint64_t)(end - rest) : 1);
         rest = end != rest ? end : rest + 1;
@@ -136,7 +161,7 @@ static void put_own_directory(const char *path, struct text *to) {
     put_number(to, process_id());
     if (path[6] == 't') {
         put_text(to, "/task/");
-        put_number(to, process_id());
+        put_number(to, running->id);
     }
 }
 

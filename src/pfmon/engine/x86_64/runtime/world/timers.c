@@ -98,10 +98,19 @@ static bool eventfd_number(int file, uint64_t *number) {
     return true;
 }
 
-static void send_signal(struct timer *it, uint64_t times) {
+/* Signals that wait where a timer's goes. */
+static uint64_t waiting_for(const struct timer *it) {
+    const struct guest_thread *thread = it->thread ? thread_of(it->thread) : NULL;
     uint64_t pending = 0;
-    siginfo_t info;
+    if (thread)
+        return waiting_signals(thread);
     KERNEL2(__NR_rt_sigpending, &pending, 8);
+    return pending;
+}
+
+static void send_signal(struct timer *it, uint64_t times) {
+    uint64_t pending = waiting_for(it);
+    siginfo_t info;
     if (it->sent && pending >> (it->signal - 1) & 1) {
         it->overrun += times;
         return;
@@ -118,6 +127,10 @@ static void send_signal(struct timer *it, uint64_t times) {
         info.si_overrun = (int)it->overrun;
         info.si_value.sival_ptr = (void *)it->value;
         it->sent = true;
+    }
+    if (it->thread) {
+        send_to_thread(it->thread, &info);
+        return;
     }
     publish_count();             /* it may end the process */
     KERNEL3(__NR_rt_sigqueueinfo, KERNEL0(__NR_getpid), it->signal, &info);
@@ -299,7 +312,7 @@ static int64_t create_timer(uint64_t clock, uint64_t event, uint64_t result) {
         if (!are_readable(event, 24))
             return -EFAULT;
         memcpy(&wanted, (const void *)event, 24);
-        if (wanted.sigev_notify == SIGEV_THREAD_ID && (uint32_t)wanted._sigev_un._tid != process_id())
+        if (wanted.sigev_notify == SIGEV_THREAD_ID && !thread_of((uint32_t)wanted._sigev_un._tid))
             return -EINVAL;
         if (wanted.sigev_notify != SIGEV_SIGNAL && wanted.sigev_notify != SIGEV_NONE
             && wanted.sigev_notify != SIGEV_THREAD_ID)
@@ -314,6 +327,7 @@ static int64_t create_timer(uint64_t clock, uint64_t event, uint64_t result) {
         return -EAGAIN;
     number = (int)(it - timers - INTERVAL_TIMERS);
     it->signal = wanted.sigev_notify == SIGEV_NONE ? NO_SIGNAL : wanted.sigev_signo;
+    it->thread = threaded && wanted.sigev_notify == SIGEV_THREAD_ID ? (uint32_t)wanted._sigev_un._tid : 0;
     it->value = event ? (uint64_t)wanted.sigev_value.sival_ptr : (uint64_t)number;
     memcpy((void *)result, &number, sizeof(number));
     return 0;
