@@ -272,7 +272,8 @@ static void signals(void) {
     usleep(10000);
     printf("signals %d", pthread_kill(made[0], 0));
     pthread_kill(made[0], SIGUSR1);
-    printf(" %ld %d", end(1), arrived);
+    printf(" %ld", end(1));
+    printf(" %d", arrived);
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &set, &old);

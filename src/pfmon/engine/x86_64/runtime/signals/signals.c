@@ -140,11 +140,11 @@ static void lead_to_runtime(const struct block *block) {
     unlink_blocks(block);
 }
 
-static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
+static void put_in_queue(const siginfo_t *info, struct guest_thread *to, struct sigcontext *host) {
     const struct block *block = block_of_code(host->rip);
     if (is_outside_blocks(host->rip) || (block && host->rip < (uint64_t)block->entry))
         block = translated_block(state->target);             /* checks of indirect branches */
-    add_signal(info, NULL);
+    add_signal(info, to);
     state->pending = 1;
     if (block)
         lead_to_runtime(block);
@@ -156,12 +156,17 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
     struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
     const struct block *block = block_of_code(host->rip);
     uint64_t address = (uint64_t)info->si_addr;
+    struct guest_thread *to = take_host_timer(info);
+    if (to) {
+        put_in_queue(info, to, host);
+        return;
+    }
     if (is_interruption(info)) {
         interrupt_call(host);
         return;
     }
     if (!(FAULT_SIGNALS & BIT(number)) || info->si_code <= 0) {
-        put_in_queue(info, host);
+        put_in_queue(info, NULL, host);
         return;
     }
     if (number == SIGSEGV && block && in_guard(address)) {

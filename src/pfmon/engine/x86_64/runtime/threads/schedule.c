@@ -190,11 +190,13 @@ static void idle(void) {
             outside = it;
             count++;
         }
-    if (!outside && end == NEVER)
+    if (!outside && end == NEVER && !has_host_timers)
         end_in_deadlock();
     now = elapsed();
     if (outside)
         wait_outside(outside, count == 1, end == NEVER ? NEVER : end > now ? end - now : 0);
+    else if (end == NEVER)
+        rest(NEVER);
     else if (end > now)
         let_time_pass(end - now);
 }

@@ -62,7 +62,7 @@ void threads_begin(void);
 int64_t make_thread(uint64_t flags, uint64_t stack, const uint64_t *a);
 uint64_t end_thread(uint64_t status);
 struct thread_list {             /* what a child that shares the memory changes */
-    struct guest_thread *first, *leader, *next;
+    struct guest_thread *first, *next;
     uint32_t count, numbers, id, number;
     uint64_t clear_id, robust_list;
     bool threaded;
@@ -116,6 +116,11 @@ void leave_robust_lists(void);
 /* thread_calls.c */
 int64_t send_to_thread(uint32_t id, const siginfo_t *info);
 bool thread_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* host_timers.c */
+extern bool has_host_timers;
+bool host_timer_call(int64_t number, const uint64_t *a, int64_t *result);
+struct guest_thread *take_host_timer(siginfo_t *info);
 
 /* blocking_calls.c */
 bool blocking_call(int64_t number, const uint64_t *a, int64_t *result);

@@ -17,15 +17,13 @@ struct stack {                   /* at the upper end of a thread's C stack */
 };
 
 static struct guest_thread first;
-static struct guest_thread *leader;    /* whose end gives the process its status */
 static struct stack *free_stacks;
 static uint32_t count = 1, numbers = 1;
-static uint64_t leader_status;   /* with which it has ended */
 struct guest_thread *threads, *running, *tried;
 bool threaded;
 
 void threads_begin(void) {
-    threads = running = tried = leader = &first;
+    threads = running = tried = &first;
     first.id = process_id();
 }
 
@@ -163,11 +161,9 @@ static void tell_end(struct guest_thread *thread) {
 /* exit(): the process goes on with its other threads. Returns if there are none: the process ends with that status. */
 uint64_t end_thread(uint64_t status) {
     struct guest_thread *thread = running;
-    if (thread == leader)
-        leader_status = status;
     leave_robust_list(thread);
     if (count == 1)
-        return leader_status;
+        return status;
     tell_end(thread);
     forget_signals_of(thread);
     remove(thread);
@@ -179,13 +175,12 @@ uint64_t end_thread(uint64_t status) {
 }
 
 void save_threads(struct thread_list *to) {
-    *to = (struct thread_list){threads, leader, running->next, count, numbers, running->id, running->number,
+    *to = (struct thread_list){threads, running->next, count, numbers, running->id, running->number,
                                running->clear_id, running->robust_list, threaded};
 }
 
 void restore_threads(const struct thread_list *from) {
     threads = from->first;
-    leader = from->leader;
     count = from->count;
     numbers = from->numbers;
     threaded = from->threaded;
@@ -198,7 +193,7 @@ void restore_threads(const struct thread_list *from) {
 
 /* A child has the running thread alone, which has the number of the process. */
 void forget_other_threads(void) {
-    threads = leader = running;
+    threads = running;
     running->next = NULL;
     running->id = process_id();
     running->number = 0;

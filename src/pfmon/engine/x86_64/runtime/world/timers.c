@@ -446,5 +446,7 @@ static bool posix_call(int64_t number, const uint64_t *a, int64_t *result) {
 }
 
 bool timer_call(int64_t number, const uint64_t *a, int64_t *result) {
-    return !(world.flags & HOST_CLOCK) && (interval_call(number, a, result) || posix_call(number, a, result));
+    if (world.flags & HOST_CLOCK)
+        return host_timer_call(number, a, result);
+    return interval_call(number, a, result) || posix_call(number, a, result);
 }
