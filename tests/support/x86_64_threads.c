@@ -20,6 +20,7 @@
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -603,6 +604,31 @@ static void files(void) {
     printf(" %ld\n", end(1));
 }
 
+static void *read_number(void *path) {
+    int file = open(path, O_RDONLY), number = 0;
+    if (read(file, &number, sizeof(number)) != sizeof(number))
+        abort();
+    close(file);
+    return (void *)(long)number;
+}
+
+static void named_pipes(void) {
+    char path[] = "/tmp/threads-XXXXXX";
+    int number = 77;
+    if (!mkdtemp(path))
+        abort();
+    rmdir(path);
+    if (mkfifo(path, 0600))
+        abort();
+    pthread_create(&made[0], NULL, read_number, path);
+    int file = open(path, O_WRONLY);
+    if (write(file, &number, sizeof(number)) != sizeof(number))
+        abort();
+    close(file);
+    printf("pipes %ld\n", end(1));
+    unlink(path);
+}
+
 static void *lock_file(void *path) {
     int file = open(path, O_RDWR);
     flock(file, LOCK_EX);
@@ -736,7 +762,7 @@ static void robust_heirs(void) {
 static const struct { const char *name; void (*run)(void); } parts[] = {
     PART(mutexes), PART(barriers), PART(conditions), PART(semaphores), PART(times), PART(processor_times), PART(signals), PART(alarms),
     PART(timers), PART(cancelling), {"robust", robust_plain}, {"robust_heirs", robust_heirs}, PART(inheriting), PART(storage), PART(storm),
-    PART(hundreds), PART(files), PART(locks_of_files), PART(children), PART(names), PART(words),
+    PART(hundreds), PART(files), PART(named_pipes), PART(locks_of_files), PART(children), PART(names), PART(words),
 };
 
 int main(int count, char **arguments) {

@@ -11,6 +11,7 @@
 #include <linux/stat.h>
 #include <linux/uio.h>
 
+#include "root/root.h"
 #include "thread.h"
 #include "world/waits.h"
 
@@ -192,6 +193,21 @@ static bool record_lock_call(const uint64_t *a, int64_t *result) {
     return true;
 }
 
+/* ---------------------------------------------------------------- named pipes */
+
+/* The opening of a named pipe waits for its other end; a reader waits when it reads. */
+static bool open_call(const uint64_t *a, int64_t *result) {
+    const uint64_t own[6] = {a[0], a[1], a[2] | O_NONBLOCK, a[3]};
+    struct stat status;
+    if (a[2] & (O_NONBLOCK | O_PATH | O_DIRECTORY | O_CREAT)
+        || KERNEL4(__NR_newfstatat, a[0], a[1], &status, 0) || (status.st_mode & S_IFMT) != S_IFIFO)
+        return false;
+    *result = try_again(__NR_openat, own, -ENXIO, "for a reader of a named pipe");
+    if (!failed(*result))
+        KERNEL3(__NR_fcntl, *result, F_SETFL, a[2] & O_APPEND);
+    return true;
+}
+
 /* ---------------------------------------------------------------- all calls */
 
 /* Wait until both files of a transfer are ready. */
@@ -211,6 +227,10 @@ bool blocking_call(int64_t number, const uint64_t *a, int64_t *result) {
         return send_call(number, a, 3, result);
     case __NR_sendmsg:
         return send_call(number, a, 2, result);
+    case __NR_openat:
+        return !root.confined && open_call(a, result);
+    case __NR_open:
+        return !root.confined && open_call((const uint64_t[4]){(uint64_t)AT_FDCWD, a[0], a[1], a[2]}, result);
     case __NR_fcntl:
         return record_lock_call(a, result);
     case __NR_splice:
