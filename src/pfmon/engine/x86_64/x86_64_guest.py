@@ -40,7 +40,7 @@ MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
 HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED = 1, 2, 4, 8, 16, 64
 """Flags of what the program sees of the host (world/world.h)."""
-EXECUTED, VARIABLES = 15, 32
+EXECUTED, VARIABLES = 15, 34
 """Places of the program's path and of the number of variables among the arguments (runtime/arguments.h)."""
 OF_EXECUTED = ("0", "0", "0", "0", "", "")
 """Arguments from ELAPSED to INTERPRETER_FILE (runtime/arguments.h): the runtime sets them for an executed program."""
@@ -61,8 +61,9 @@ TROUBLES = {
     8: "the kernel does not keep it below --sysroot (--confine)",
 }
 """Why the runtime gave up (layout.h, enum trouble)."""
+DEADLOCK = 5
+"""Why it ended the program: no thread can run any more."""
 UNSUPPORTED = {
-    5: "it makes a second thread",
     6: "it executes instructions or maps memory as the engine x86_64 does not",
     7: "the engine x86_64 cannot load it at its addresses",
 }
@@ -114,7 +115,7 @@ class X8664Guest(ProcessGuest):
     """One process in which the runtime executes the program."""
 
     by = "--engine=x86_64"
-    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True)
+    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True, takes_turns=True)
 
     def __init__(self, wanted: StartRequest) -> None:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
@@ -233,6 +234,7 @@ class X8664Guest(ProcessGuest):
             *map(str, wanted.python or (0, 0, 0)),
             *(name, str(following)),
             *(self._schedule.place if self._schedule else "", ""),
+            *(str(settings.quantum), str(settings.schedule_seed)),
             str(len(wanted.environment)),
             *wanted.environment,
             *wanted.arguments,
@@ -247,6 +249,10 @@ class X8664Guest(ProcessGuest):
     def _check(self) -> None:
         """PfmonError: the counts are not those of the program. Also tells what was not counted."""
         path = self._wanted.program.image.path
+        if not self._reader.damaged and self._reader.trouble == DEADLOCK:
+            self._wanted.on_notice(f"deadlock: {os.fsdecode(self._reader.message)}")
+            self._tell_children()
+            return
         if not self._reader.damaged and self._reader.trouble in UNSUPPORTED:
             why = UNSUPPORTED[self._reader.trouble]
             instead = "--confine needs it" if self._wanted.settings.confined else _instead()

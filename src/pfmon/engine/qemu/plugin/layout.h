@@ -47,7 +47,7 @@ enum trouble {                   /* why the plugin gave up */
     AREA_FULL = 2,               /* no room for another announcement */
     NO_MEMORY = 3,
     INTERRUPTED = 4,             /* a callback of the plugin did not return: the program has overwritten its data */
-    MAKES_THREAD = 5,            /* the x86_64 engine: the program makes a second thread */
+    DEADLOCK = 5,                /* the x86_64 engine: all threads wait, and nothing can end a wait (`message`) */
     NOT_SUPPORTED = 6,           /* it executes what that engine does not */
     CANNOT_LOAD = 7,
     CANNOT_CONFINE = 8           /* the kernel does not keep the program below its root (--confine) */

@@ -60,6 +60,7 @@ on_fault:
     .globl enter_code
 enter_code:
     mov %rsp, S(STATE_STACK)
+    .globl resume
 resume:
     mov S(STATE_STACK), %rsp
     pushq S(STATE_FLAGS)

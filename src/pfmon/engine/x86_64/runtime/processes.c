@@ -7,6 +7,7 @@
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
 
@@ -15,10 +16,11 @@
 #include "signals/signals.h"
 #include "tasks/following.h"
 #include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world/timers.h"
 #include "world/world.h"
 
-enum { NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
+enum { INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
 
 static const uint64_t WRITTEN = CLONE_PARENT_SETTID | CLONE_CHILD_SETTID;    /* numbers that the runtime writes */
 
@@ -56,10 +58,23 @@ static void become_uncounted(void) {
     forget_area();
 }
 
+/* The child's only thread. */
+static void become_single(void) {
+    if (running->runtime_stack)
+        KERNEL2(__NR_prctl, PR_SET_NAME, running->name);
+    forget_other_threads();
+    forget_schedule();
+    forget_waiters();
+    forget_signals();
+    apply_mask();
+}
+
 static void prepare_child(void) {
     made_process = true;
-    if (schedule->on)
+    if (schedule->on) {
         take_fatal_signals();
+        begin_turns();
+    }
     if (!in_child)
         children = ++area->forks;
     publish_count();
@@ -108,6 +123,9 @@ static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
         wait_for_turn();
     else
         know_process(own_place, new_number, (uint32_t)KERNEL0(__NR_getpid));
+    become_single();
+    if (flags & CLONE_CHILD_CLEARTID)
+        running->clear_id = a[3];
     write_number(flags & CLONE_CHILD_SETTID, a[3], process_id());
     if (stack)
         state->registers[RSP] = stack;
@@ -120,6 +138,7 @@ struct parent {                  /* what a child that shares the memory changes 
     __typeof__(*state) registers;
     struct signals signals;
     struct timer timers[MAX_TIMERS];
+    struct thread_list threads;
     struct kept_ring ring;
     struct area *area;
     struct line line;
@@ -130,6 +149,7 @@ struct parent {                  /* what a child that shares the memory changes 
 static void keep_parent(struct parent *to) {
     memcpy(&to->registers, state, sizeof(*state));
     save_signals(&to->signals);
+    save_threads(&to->threads);
     save_timers(to->timers);
     keep_ring(&to->ring);
     to->area = area;
@@ -144,6 +164,8 @@ static void keep_parent(struct parent *to) {
 static void become_child(uint64_t flags, uint64_t stack, const uint64_t *a) {
     shares_memory = true;
     in_child = !(following & FOLLOW_FORKS);
+    forget_other_threads();
+    begin_own_signals();
     if (in_child) {
         use_private_words();
         use_uncounted_translations(true);
@@ -168,6 +190,7 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
     restore_ring(&kept->ring);
     use_uncounted_translations(in_child && shares_memory);
     memcpy(state, &kept->registers, sizeof(*state));
+    restore_threads(&kept->threads);
     restore_signals(&kept->signals, flags & CLONE_SIGHAND);
     restore_timers(kept->timers);
     forget_held();
@@ -189,6 +212,7 @@ void begin_child(void) {
         children = 0;
     } else
         follow_no_more();
+    running->id = process_id();
     set_elapsed(schedule->clock);
     write_number(number_at, number_at, process_id());
     unblock_signals();
@@ -239,9 +263,7 @@ int64_t clone_call(int64_t number, const uint64_t *a) {
         return share_memory(CLONE_VM | CLONE_VFORK | SIGCHLD, 0, none);
     if (!(a[0] & CLONE_VM))
         return make_copy(a[0], a[1], a);
-    if (a[0] & CLONE_VFORK && !(a[0] & CLONE_THREAD))
-        return share_memory(a[0], a[1], a);
-    if (in_child)
-        return -NOT_IMPLEMENTED;
-    give_up(MAKES_THREAD);
+    if (a[0] & CLONE_THREAD)
+        return make_thread(a[0], a[1], a);
+    return share_memory(a[0] | CLONE_VFORK, a[1], a);        /* its parent goes on when it has ended, or executes a program */
 }

@@ -14,6 +14,7 @@
 #include "runtime.h"
 #include "tasks/following.h"
 #include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world/timers.h"
 #include "world/world.h"
 
@@ -27,7 +28,7 @@ void give_up(enum trouble why) {
     if (area && !in_child)
         area->trouble = why;
     if (schedule)
-        leave_schedule();
+        leave_run();
     KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
     for (;;)
         KERNEL0(__NR_pause);
@@ -98,7 +99,7 @@ static void begin_schedule(char **arguments, uint64_t flags) {
         int64_t opened = open_schedule();
         file = failed(opened) ? NO_FILE : (int)opened;
     }
-    schedule_begin(file, on && file != NO_FILE);
+    run_begin(file, on && file != NO_FILE);
     if (file == NO_FILE && first)
         know_first(first, (uint32_t)number_of(arguments[FIRST_GROUP]), (uint32_t)number_of(arguments[FIRST_SESSION]));
 }
@@ -138,7 +139,12 @@ void begin(uint64_t *sp) {
     places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
                              file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
+    clock_begin();
     ids_begin();
+    threads_begin();
+    schedule_begin(number_of(arguments[QUANTUM]), number_of(arguments[SCHEDULE_SEED]));
+    if (others_exist())
+        begin_turns();
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));
     begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);

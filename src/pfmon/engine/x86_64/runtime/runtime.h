@@ -73,7 +73,6 @@ extern struct ring *ring;
 extern bool in_child;            /* a child of the program: it goes on uncounted */
 extern bool shares_memory;       /* a child in its parent's memory (vfork) */
 extern uint32_t most_instructions;      /* of a block */
-extern bool counting_down;       /* blocks count instructions off until a timer expires */
 extern int ring_register, temporary_register;   /* between blocks */
 
 void on_exit(void), on_miss(void), on_fault(void), enter_code(void);

@@ -8,6 +8,7 @@
 #include "runtime.h"
 #include "tasks/following.h"
 #include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum {
@@ -45,7 +46,7 @@ static void end_process(int64_t number, uint64_t status) {
     if (!in_child)
         area->status = EXITED | (uint32_t)(status & 0xFF);
     publish_count();
-    leave_schedule();
+    leave_run();
     KERNEL1(number, status);
 }
 
@@ -75,6 +76,8 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return signal_call(number, a);
     if (root.confined)
         name_own_process(number, a);
+    if (thread_call(number, a, &result))
+        return result;
     if ((root.confined && guard_root(number, a, &result)) || path_call(&number, a, &result) || socket_call(number, a, &result)
         || root_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
         || id_call(number, a, &result) || timer_call(number, a, &result) || directory_call(number, a, &result)
@@ -88,7 +91,11 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return -NOT_IMPLEMENTED;     /* C libraries use older calls then */
     case __NR_execve: case __NR_execveat:
         return execute(number, a);
-    case __NR_exit: case __NR_exit_group:
+    case __NR_exit:
+        end_process(number, shares_memory ? a[0] : end_thread(a[0]));
+        return 0;
+    case __NR_exit_group:
+        leave_robust_lists();
         end_process(number, a[0]);
         return 0;
     case __NR_kill: case __NR_tkill: case __NR_tgkill:
@@ -100,7 +107,9 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
     case __NR_prctl:
         return a[0] == SET_SECCOMP ? -NOT_VALID : pass_on(number, a);
     default:
-        return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
+        if (threaded && blocking_call(number, a, &result))
+            return result;
+        return next_timer() == NEVER || threaded || others_exist() ? pass_on(number, a) : call_until_timer(number, a);
     }
 }
 
@@ -121,7 +130,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     int64_t number = (int64_t)state->registers[RAX], result;
     uint64_t a[6];
     if (state->pending)
-        return next_ip;          /* not reached: signals are delivered first */
+        return next_ip - SYSTEM_CALL_BYTES;      /* a signal has just arrived: its handler runs first */
     take_arguments(a);
     note_effect(number, a);
     state->registers[RCX] = next_ip;

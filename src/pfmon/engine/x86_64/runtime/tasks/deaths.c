@@ -110,7 +110,7 @@ int64_t send_signal(int64_t number, const uint64_t *a) {
         return pass_on(number, a);
     if (signal == SIGKILL && to_itself) {
         publish_count();
-        leave_schedule();
+        leave_run();
     }
     if (stops(signal) && to_itself)
         begin_stop();

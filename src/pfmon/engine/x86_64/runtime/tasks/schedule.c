@@ -16,16 +16,16 @@
 #include <linux/time_types.h>
 
 #include "runtime.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
-enum { NONE = MAX_PROCESSES, CALLS_OF_TURN = 256, FIRST_SLICE = 1000000, MOST_DOUBLED = 5 };
+enum { NONE = MAX_PROCESSES, FIRST_SLICE = 1000000, MOST_DOUBLED = 5 };
 static const uint64_t WATCH = 20000000, SELDOM = 1000000000;     /* nanoseconds from one look at the holder to the next */
 
 struct schedule *schedule;
 uint32_t own_place;
 bool outside_may_end;
 uint32_t new_number;             /* of the latest process that this one has made */
-static uint32_t calls;           /* of this turn */
 
 static struct process *own(void) {
     return &schedule->processes[own_place];
@@ -59,7 +59,7 @@ int64_t new_process(void) {
     while (schedule->hosts[number] && !is_dead(schedule->hosts[number]) && schedule->live < MAX_NUMBERS / 2);
     memset(it, 0, sizeof(*it));
     it->number = new_number = number;
-    it->stage = RUNS;
+    it->stage = ABLE;
     if (place >= schedule->places)
         schedule->places = place + 1;
     schedule->live++;
@@ -87,7 +87,7 @@ void become_process(uint32_t place) {
 
 static void return_to_lender(struct process *it) {
     if (it->lender)
-        schedule->processes[it->lender - 1].stage = RUNS;
+        schedule->processes[it->lender - 1].stage = ABLE;
     it->lender = 0;
 }
 
@@ -129,13 +129,14 @@ static int64_t futex(uint32_t *word, int what, uint32_t value, uint64_t nanoseco
 /* What the process that has the turn now finds. */
 static void take_up(void) {
     own()->turn = 0;
-    own()->stage = RUNS;
-    calls = 0;
+    own()->stage = ABLE;
     if (schedule->dying) {
         wait_for_death(schedule->dying);
         schedule->dying = 0;
     }
     set_elapsed(schedule->clock);
+    fire_timers();
+    renew_turn();
 }
 
 /* Take the turn of a dead process; false: it lives, or another one has taken it. */
@@ -185,7 +186,7 @@ static bool give_turn(uint32_t place) {
 static bool is_ready(const struct process *it) {
     if (it->stopped)
         return false;
-    return it->stage == RUNS || (it->stage == WAITS && (it->seen != schedule->events || it->deadline <= schedule->clock));
+    return it->stage == ABLE || (it->stage == WAITING && (it->seen != schedule->events || it->deadline <= schedule->clock));
 }
 
 /* The next process that can run, itself as the last one; NONE. */
@@ -227,7 +228,7 @@ static void tell_deadlock(void) {
     begin_text(&text, NO_FILE);
     for (i = 0; i < schedule->places; i++) {
         const struct process *it = &schedule->processes[i];
-        if (it->stage != WAITS)
+        if (it->stage != WAITING)
             continue;
         put_text(&text, text.length ? "; process " : "process ");
         put_number(&text, world.flags & HOST_IDS ? it->host : it->number);
@@ -265,7 +266,7 @@ static bool skip_time(void) {
     uint32_t i;
     for (i = 0; i < schedule->places; i++) {
         const struct process *it = &schedule->processes[i];
-        if (it->stage == WAITS && !it->stopped && it->deadline < earliest)
+        if (it->stage == WAITING && !it->stopped && it->deadline < earliest)
             earliest = it->deadline;
     }
     if (earliest == NEVER)
@@ -284,7 +285,7 @@ static bool something_outside(void) {
             continue;
         if (it->host && is_dead(it->host))
             bury(i);
-        else if (it->stage == OUTSIDE || (it->stage == WAITS && it->from_outside))
+        else if (it->stage == OUTSIDE || (it->stage == WAITING && it->from_outside))
             found = true;
     }
     return found || own()->from_outside;
@@ -295,7 +296,7 @@ static uint32_t next_outside(void) {
     uint32_t i, found = NONE;
     for (i = 0; i < schedule->places; i++) {
         const struct process *it = &schedule->processes[i];
-        if (it->stage == WAITS && it->from_outside && !it->stopped
+        if (it->stage == WAITING && it->from_outside && !it->stopped
             && (found == NONE || it->slices < schedule->processes[found].slices))
             found = i;
     }
@@ -327,7 +328,7 @@ bool pass_turn(uint64_t deadline) {
     uint32_t next;
     if (!others_exist())
         return false;
-    it->stage = WAITS;
+    it->stage = WAITING;
     it->deadline = deadline;
     it->seen = schedule->events;
     it->from_outside = outside_may_end;
@@ -344,7 +345,7 @@ bool pass_turn(uint64_t deadline) {
             }
             if (next == own_place) {
                 it->slices = ++schedule->slices;
-                it->stage = RUNS;
+                it->stage = ABLE;
                 set_elapsed(schedule->clock);
                 return false;
             }
@@ -357,7 +358,7 @@ bool pass_turn(uint64_t deadline) {
             continue;
         }
         if (next == own_place) {
-            it->stage = RUNS;
+            it->stage = ABLE;
             set_elapsed(schedule->clock);
             return true;
         }
@@ -371,7 +372,6 @@ bool pass_turn(uint64_t deadline) {
 /* The process goes on after others that can run. */
 void yield_turn(void) {
     uint32_t next;
-    calls = 0;
     if (!others_exist())
         return;
     schedule->clock = elapsed();
@@ -407,12 +407,10 @@ void after_call(void) {
         return;
     schedule->events++;
     schedule->idle = 0;
-    if (++calls == CALLS_OF_TURN)
-        yield_turn();
 }
 
 /* The process ends. */
-void leave_schedule(void) {
+void leave_run(void) {
     uint32_t next;
     if (!schedule || !schedule->on)
         return;
@@ -445,7 +443,7 @@ void get_memory_back(uint32_t place, bool made) {
         return;
     cancel_process(place);
     schedule->holder = own_place;
-    own()->stage = RUNS;
+    own()->stage = ABLE;
 }
 
 /* Before the process executes a program; `back`: it could not. */
@@ -476,7 +474,7 @@ void become_native(bool native) {
         while ((next = next_ready()) != NONE && !give_turn(next))
             ;
     } else {
-        own()->stage = RUNS;
+        own()->stage = ABLE;
         if (schedule->holder != own_place)
             wait_for_turn();
     }
@@ -506,7 +504,7 @@ static void begin_first(bool on) {
 }
 
 /* With the file of the run's schedule; NO_FILE: this process begins one of its own. */
-void schedule_begin(int file, bool on) {
+void run_begin(int file, bool on) {
     uint64_t bytes = whole_pages(sizeof(struct schedule));
     int64_t place = KERNEL6(__NR_mmap, own_address(bytes), bytes, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_FIXED_NOREPLACE | (file == NO_FILE ? MAP_ANONYMOUS : 0), file, 0);

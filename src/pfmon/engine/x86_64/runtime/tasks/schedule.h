@@ -14,8 +14,8 @@ enum {
 
 enum process_stage {
     NOBODY,
-    RUNS,                        /* it can execute */
-    WAITS,
+    ABLE,                        /* it can execute */
+    WAITING,
     LENDS,                       /* its memory, until its child executes a program or ends (vfork) */
     OUTSIDE                      /* the host executes its program, whenever it can */
 };
@@ -64,7 +64,7 @@ extern uint32_t new_number;      /* of the latest process that this one has made
 extern bool outside_may_end;     /* the wait of the process that calls pass_turn() */
 
 /* schedule.c */
-void schedule_begin(int file, bool on);
+void run_begin(int file, bool on);
 void know_first(uint32_t process, uint32_t group, uint32_t session);
 bool others_exist(void);
 bool pass_turn(uint64_t deadline);
@@ -74,7 +74,7 @@ void after_call(void);
 void begin_stop(void);
 void end_stop(void);
 void wait_for_turn(void);
-void leave_schedule(void);
+void leave_run(void);
 int64_t new_process(void);
 void know_process(uint32_t place, uint32_t number, uint32_t host);
 void cancel_process(uint32_t place);

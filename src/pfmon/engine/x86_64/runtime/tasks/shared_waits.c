@@ -1,6 +1,5 @@
 /* Calls that other processes of the run may end: each is tried without waiting, while others execute (waits.c). */
 
-#include <asm/siginfo.h>
 #include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -8,7 +7,6 @@
 #include <linux/ipc.h>
 #include <linux/poll.h>
 #include <linux/stat.h>
-#include <linux/wait.h>
 
 #include "runtime.h"
 #include "schedule.h"
@@ -65,32 +63,11 @@ static int64_t attempt_splice(const struct wait *it, uint64_t limit) {
     return pass_on(it->number, a);
 }
 
-static int64_t wait_trying(int64_t number, const uint64_t *a, int64_t (*attempt)(const struct wait *, uint64_t), int64_t nothing) {
-    const struct wait wait = {.attempt = attempt, .is_inside = may_be_outside, .number = number, .a = a, .nothing = nothing};
+static int64_t wait_trying(int64_t number, const uint64_t *a, int64_t (*attempt)(const struct wait *, uint64_t), int64_t nothing,
+                           const char *text) {
+    const struct wait wait = {.attempt = attempt, .is_inside = may_be_outside, .number = number, .a = a, .nothing = nothing,
+                              .text = text};
     return wait_until(&wait, NEVER);
-}
-
-/* ---------------------------------------------------------------- children */
-
-static int64_t attempt_child(const struct wait *it, uint64_t limit) {
-    siginfo_t own, *info = it->a[2] ? (siginfo_t *)it->a[2] : &own;
-    int64_t result;
-    if (limit)
-        return rest_for(limit);
-    if (it->number == __NR_wait4)
-        return call(__NR_wait4, it->a[0], it->a[1], it->a[2] | WNOHANG, it->a[3], 0, 0);
-    if (it->a[2] && !is_writable(it->a[2], sizeof(own)))
-        return -EFAULT;
-    info->si_pid = 0;
-    result = call(__NR_waitid, it->a[0], it->a[1], (uint64_t)info, it->a[3] | WNOHANG, it->a[4], 0);
-    return result == 0 && info->si_pid == 0 ? -EAGAIN : result;
-}
-
-/* wait4 and waitid, with the host's numbers. */
-int64_t wait_for_any_child(int64_t number, const uint64_t *a) {
-    const struct wait wait = {.attempt = attempt_child, .is_inside = without_natives, .number = number, .a = a,
-                              .nothing = number == __NR_wait4 ? 0 : -EAGAIN};
-    return a[number == __NR_wait4 ? 2 : 3] & WNOHANG ? pass_on(number, a) : wait_until(&wait, NEVER);
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -155,15 +132,14 @@ static bool is_inside_writing(const struct wait *wait) {
 }
 
 static int64_t write_waiting(uint64_t file, bool is_pipe, struct part *parts, uint64_t count) {
-    struct writing it = {.wait = {.attempt = attempt_writing, .is_inside = is_inside_writing, .nothing = -EAGAIN},
+    struct writing it = {.wait = {.attempt = attempt_writing, .is_inside = is_inside_writing, .nothing = -EAGAIN, .text = "to write"},
                          .file = file, .is_pipe = is_pipe, .parts = parts, .count = count};
     int64_t result = wait_until(&it.wait, NEVER);
     return result == -EINTR && it.done ? (int64_t)it.done : result;
 }
 
 static bool write_call(int64_t number, const uint64_t *a, int64_t *result) {
-    static struct part parts[MOST_PARTS];
-    struct part one = {a[1], a[2]};
+    struct part parts[MOST_PARTS], one = {a[1], a[2]};
     bool is_pipe = is_kind(a[0], S_IFIFO);
     if ((!is_pipe && !is_kind(a[0], S_IFSOCK)) || !waits(a[0]))
         return false;
@@ -199,7 +175,8 @@ static bool is_inside_socket(const struct wait *it) {
 /* sendto sends all; sendmsg is not divided here. */
 static int64_t send_waiting(int64_t number, const uint64_t *a) {
     uint64_t own[6], done = 0;
-    const struct wait wait = {.attempt = attempt_send, .is_inside = is_inside_socket, .number = number, .a = own, .nothing = -EAGAIN};
+    const struct wait wait = {.attempt = attempt_send, .is_inside = is_inside_socket, .number = number, .a = own, .nothing = -EAGAIN,
+                              .text = "to send"};
     int64_t result;
     memcpy(own, a, sizeof(own));
     for (;;) {
@@ -270,7 +247,8 @@ static int64_t attempt_open(const struct wait *wait, uint64_t limit) {
 
 static bool open_call(int64_t number, const uint64_t *a, int64_t *result) {
     bool at = number == __NR_openat;
-    struct opening it = {.wait = {.attempt = attempt_open, .is_inside = may_be_outside, .number = number, .a = a, .nothing = -ENXIO},
+    struct opening it = {.wait = {.attempt = attempt_open, .is_inside = may_be_outside, .number = number, .a = a, .nothing = -ENXIO,
+                                 .text = "for the other end of a named pipe"},
                          .file = NO_FILE};
     struct stat status;
     uint64_t flags = a[1 + at];
@@ -303,27 +281,27 @@ bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result) {
     case __NR_connect:
         if (!is_kind(a[0], S_IFSOCK) || !waits(a[0]))
             return false;
-        *result = wait_trying(number, a, attempt_connection, -EAGAIN);
+        *result = wait_trying(number, a, attempt_connection, -EAGAIN, "for a connection");
         return true;
     case __NR_flock:
         if (a[1] & LOCK_WITHOUT_WAIT)
             return false;
-        *result = wait_trying(number, a, attempt_lock, -EAGAIN);
+        *result = wait_trying(number, a, attempt_lock, -EAGAIN, "for a lock of a file");
         return true;
     case __NR_fcntl:
         if (a[1] != F_SETLKW && a[1] != F_OFD_SETLKW)
             return false;
-        *result = wait_trying(number, a, attempt_lock, -EAGAIN);
+        *result = wait_trying(number, a, attempt_lock, -EAGAIN, "for a lock of a file");
         return true;
     case __NR_msgsnd: case __NR_msgrcv:
         if (a[number == __NR_msgsnd ? 3 : 4] & IPC_NOWAIT)
             return false;
-        *result = wait_trying(number, a, attempt_message, number == __NR_msgsnd ? -EAGAIN : -ENOMSG);
+        *result = wait_trying(number, a, attempt_message, number == __NR_msgsnd ? -EAGAIN : -ENOMSG, "for a message");
         return true;
     case __NR_splice: case __NR_tee:
         if (a[number == __NR_tee ? 3 : 5] & SPLICE_WITHOUT_WAIT)
             return false;
-        *result = wait_trying(number, a, attempt_splice, -EAGAIN);
+        *result = wait_trying(number, a, attempt_splice, -EAGAIN, "for a pipe");
         return true;
     case __NR_sendfile:
         if (is_kind(a[0], S_IFIFO) && a[3] > PIPE_BYTES)
@@ -333,10 +311,6 @@ bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result) {
         return waits(a[0]) && *result == -EINTR;
     case __NR_open: case __NR_openat:
         return open_call(number, a, result);
-    case __NR_sched_yield:
-        yield_turn();
-        *result = 0;
-        return true;
     default:
         return false;
     }

@@ -13,9 +13,12 @@
 
 #include "runtime.h"
 #include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world.h"
 
 enum {
+    LONGEST_ENTRY = 32,          /* bytes of one whose name is a number */
+    DIRECTORY = 4,               /* DT_DIR */
     MAX_LISTS = 64, FIRST_ROOM = 1 << 16, OLD_NAME = 18, FROM_START = 0, FROM_HERE = 1, ROOT_OF_PROC = 1
 };
 
@@ -174,6 +177,21 @@ static void sort_entries(struct entry **entries, uint64_t count) {
     }
 }
 
+/* The threads but the first one, which the kernel does not know, as far as there is room. */
+static void add_threads(struct list *it) {
+    const struct guest_thread *thread;
+    struct text name;
+    for (thread = threads->next; thread && it->room - it->filled >= LONGEST_ENTRY; thread = thread->next) {
+        struct entry *entry = (struct entry *)(it->bytes + it->filled);
+        begin_text(&name, NO_FILE);
+        put_number(&name, thread->id);
+        *entry = (struct entry){.inode = it->inode + thread->id, .length = LONGEST_ENTRY, .kind = DIRECTORY};
+        memcpy(entry->name, name.bytes, name.length + 1);
+        it->filled += LONGEST_ENTRY;
+        it->sorted[it->count++] = entry;
+    }
+}
+
 static void sort_list(struct list *it) {
     enum sort sort = sort_of(it);
     uint64_t at;
@@ -183,6 +201,8 @@ static void sort_list(struct list *it) {
         if (is_shown(entry, sort))
             it->sorted[it->count++] = entry;
     }
+    if (sort == TASKS && threaded)
+        add_threads(it);
     sort_entries(it->sorted, it->count);
 }
 

@@ -105,12 +105,6 @@ bool without_processes(const struct wait *it) {
     return !has_strangers();
 }
 
-/* A child that the host executes may end. */
-bool without_natives(const struct wait *it) {
-    (void)it;
-    return !schedule->natives;
-}
-
 bool is_inside_poll(const struct wait *it) {
     const struct pollfd *files = (const struct pollfd *)it->a[0];
     uint32_t i;

@@ -6,6 +6,8 @@
 #include <linux/errno.h>
 
 #include "tasks/schedule.h"
+#include "signals/signals.h"
+#include "threads/thread.h"
 #include "waits.h"
 
 const struct __kernel_timespec *time_of(uint64_t nanoseconds, struct __kernel_timespec *to) {
@@ -39,20 +41,45 @@ static int64_t wait_beside_others(const struct wait *it, uint64_t now, uint64_t 
     return result;
 }
 
+static bool is_interrupted(void) {
+    if (state->pending)
+        set_pending();           /* it may be for another thread */
+    return state->pending;
+}
+
+static void wait_among_threads(const struct wait *it, uint64_t deadline) {
+    running->wait = it;
+    running->text = it->text;
+    let_others_run(deadline);
+    running->wait = NULL;
+}
+
+/* An attempt has succeeded while another thread was running. */
+static int64_t take_result(void) {
+    running->has_result = false;
+    return running->result;
+}
+
 /* Wait until an attempt succeeds, a signal arrives, or time reaches the deadline. */
 int64_t wait_until(const struct wait *it, uint64_t deadline) {
     uint64_t now, end;
     int64_t result;
     for (;;) {
         fire_timers();
+        if (running->has_result)
+            return take_result();
         result = it->attempt(it, 0);
-        if (result != it->nothing)
+        if (is_interrupted())
+            return result != it->nothing ? result : -EINTR;
+        if (result != it->nothing && result != -EINTR)
             return result;
-        if (state->pending)
-            return -EINTR;
         now = elapsed();
         if (now >= deadline)
-            return result;
+            return it->nothing;
+        if (threaded) {
+            wait_among_threads(it, deadline);
+            continue;
+        }
         end = next_timer();
         if (deadline < end)
             end = deadline;
@@ -91,8 +118,9 @@ static int64_t attempt_nothing(const struct wait *it, uint64_t limit) {
 
 /* Wait for a signal, or until time reaches the deadline. */
 int64_t wait_for_signal(uint64_t deadline) {
-    const struct wait wait = {.attempt = attempt_nothing, .is_inside = without_children};
-    if (world.flags & HOST_CLOCK)
+    const struct wait wait = {.attempt = attempt_nothing, .is_inside = without_children, .for_signals = true,
+                              .text = deadline == NEVER ? "for a signal" : "for time to pass"};
+    if (world.flags & HOST_CLOCK && !threaded)
         return rest(NEVER);
     return wait_until(&wait, deadline);
 }

@@ -30,6 +30,7 @@ int64_t fill_randomly(uint64_t to, uint64_t bytes);
 static const int64_t BILLION = 1000000000;
 static const uint64_t NEVER = INT64_MAX;
 uint64_t instructions_retired(void);
+void clock_begin(void);
 uint64_t elapsed(void);          /* since the program began */
 uint64_t elapsed_at(uint64_t retired);
 void pass_time(uint64_t nanoseconds);
@@ -43,8 +44,6 @@ bool read_time(uint64_t from, uint64_t *nanoseconds, int64_t *error);
 bool clock_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* timers.c */
-struct block;
-bool in_countdown(const struct block *block, uint64_t address, uint64_t ip);
 uint64_t next_timer(void);
 void fire_timers(void);
 void forget_timers(void);
