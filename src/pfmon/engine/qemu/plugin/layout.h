@@ -47,7 +47,7 @@ enum trouble {                   /* why the plugin gave up */
     AREA_FULL = 2,               /* no room for another announcement */
     NO_MEMORY = 3,
     INTERRUPTED = 4,             /* a callback of the plugin did not return: the program has overwritten its data */
-    MAKES_THREAD = 5,            /* the x86_64 engine: the program makes a second thread */
+    DEADLOCK = 5,                /* the x86_64 engine: all threads wait, and nothing can end a wait (`message`) */
     NOT_SUPPORTED = 6,           /* it executes what that engine does not */
     CANNOT_LOAD = 7,
     CANNOT_CONFINE = 8           /* the kernel does not keep the program below its root (--confine) */
@@ -95,7 +95,7 @@ enum {                           /* `number` of an announcement with bytes and w
                                     `ip` is its first line */
 };
 
-enum { EXITED = 1 << 8 };        /* beside an exit status */
+enum { EXITED = 1 << 8, KILLED = 1 << 9 };       /* beside an exit status, or a signal (engine/x86_64) */
 
 enum {
     MAY_FAULT = 0x80,            /* flag in an instruction's size */
@@ -157,10 +157,10 @@ struct area {                    /* the head of the area */
     uint32_t trouble;
     uint32_t message_length;
     char message[MAX_MESSAGE_BYTES];  /* qemu's own output on standard error */
-    uint32_t task;               /* the number of the followed task (qemu_tasks.py) */
+    uint32_t task;               /* the number of the followed task (tasks.py) */
     uint32_t forks;              /* children that it has begun */
     uint64_t inherited;          /* bytes of its parent's announcements */
-    uint32_t status;             /* EXITED, and the exit status */
+    uint32_t status;             /* EXITED and the exit status, or KILLED and the signal */
     uint64_t fault_ip;           /* of the instruction that ended the program, if the writer knows it */
     uint32_t outside;            /* the x86_64 engine: the program has read, written or made something outside of it */
     char executed[MAX_PATH_BYTES];    /* the last executed program */

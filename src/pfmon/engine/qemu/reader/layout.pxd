@@ -42,6 +42,7 @@ cdef extern from "layout.h" nogil:
     enum: MAX_GATHER_SLOTS
     enum: GATHER_SLOTS
     enum: EXITED
+    enum: KILLED
     enum: EXECUTES_ANEW
     enum: ANNOUNCES_FUNCTION
     enum: MAY_FAULT

@@ -162,6 +162,12 @@ cdef class PluginReader:
         return status & 0xFF if status & EXITED else None
 
     @property
+    def killed_by(self):
+        """The signal that killed the guest, as far as it could say so; 0: none."""
+        cdef uint32_t status = read_word_once(&self.shared.status)
+        return status & 0x7F if status & KILLED else 0
+
+    @property
     def task(self):
         """The task number by which its children identify their parent."""
         return self.shared.task

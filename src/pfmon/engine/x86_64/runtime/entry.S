@@ -73,6 +73,7 @@ on_fault:
     .globl enter_code
 enter_code:
     mov %rsp, runtime_stack(%rip)
+    .globl resume
 resume:
     mov runtime_stack(%rip), %rsp
     pushq S(STATE_FLAGS)
@@ -142,9 +143,9 @@ clone_sharing:
     call begin_child
     jmp resume
 
-    /* The kernel takes away all rights when it delivers a signal. */
-    .globl take_signal
-take_signal:
+    /* Handlers of all signals: the kernel takes away all rights when it delivers one. */
+    .globl enter_handler
+enter_handler:
     mov %rdx, %r8
     OPEN(open_for_signal)
     mov %r8, %rdx

@@ -12,6 +12,9 @@
 #include "interpreter/python.h"
 #include "root/root.h"
 #include "runtime.h"
+#include "tasks/following.h"
+#include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world/timers.h"
 #include "world/world.h"
 
@@ -24,6 +27,8 @@ static uint8_t *reserved, *reserved_end;
 void give_up(enum trouble why) {
     if (area && !in_child)
         area->trouble = why;
+    if (schedule)
+        leave_run();
     KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
     for (;;)
         KERNEL0(__NR_pause);
@@ -65,11 +70,6 @@ static uint64_t number_of(const char *text) {
     return value;
 }
 
-static uint64_t bytes_of(int file) {
-    int64_t end = KERNEL3(__NR_lseek, file, 0, 2);
-    return failed(end) ? 0 : (uint64_t)end;
-}
-
 /* The first `count` of these pointers, and NULL. */
 static char **first_of(char **texts, uint64_t count) {
     char **copy = reserve((count + 1) * sizeof(*copy));
@@ -95,7 +95,7 @@ static void ways_begin(void) {
 /* What is shared with the reader. */
 static void begin_stream(char **arguments) {
     int ring_file = (int)number_of(arguments[RING_FILE]), area_file = (int)number_of(arguments[AREA_FILE]);
-    area_begin(area_file, bytes_of(area_file));
+    area_begin(area_file);
     ring_begin(ring_file);
     KERNEL1(__NR_close, ring_file);
     KERNEL1(__NR_close, area_file);
@@ -112,6 +112,20 @@ static int file_of(const char *number) {
     return *number ? (int)number_of(number) : NO_FILE;
 }
 
+/* The schedule of the run. Without pfmon's file, or where processes execute in the host's time, it is for numbers alone. */
+static void begin_schedule(char **arguments, uint64_t flags) {
+    int file = file_of(arguments[SCHEDULE_FILE]);
+    uint32_t first = (uint32_t)number_of(arguments[FIRST_PROCESS]);
+    bool on = *arguments[SCHEDULE_OWNER] && !(flags & (HOST_CLOCK | CONFINED));
+    if (on && file == NO_FILE) {
+        int64_t opened = open_schedule();
+        file = failed(opened) ? NO_FILE : (int)opened;
+    }
+    run_begin(file, on && file != NO_FILE);
+    if (file == NO_FILE && first)
+        know_first(first, (uint32_t)number_of(arguments[FIRST_GROUP]), (uint32_t)number_of(arguments[FIRST_SESSION]));
+}
+
 /* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
 void begin(uint64_t *sp) {
     char **arguments = (char **)(sp + 1), **variables = arguments + ARGUMENTS;
@@ -125,11 +139,17 @@ void begin(uint64_t *sp) {
     flags = number_of(arguments[WORLD_FLAGS]);
     map_own(STATE_AT, STATE_BYTES);
     ways_begin();
+    if (*arguments[READER_NAME])
+        following_begin(arguments[READER_NAME], (uint32_t)number_of(arguments[FOLLOWING]));
     if (flags & EXECUTED_BY_GUEST)
         begin_uncounted();
+    else if (following)
+        begin_counted();
     else
         begin_stream(arguments);
     pass_time(number_of(arguments[ELAPSED]));
+    execution_begin(arguments);
+    begin_schedule(arguments, flags);
     translation_begin();
     signals_begin();
     most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
@@ -138,10 +158,13 @@ void begin(uint64_t *sp) {
     places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
                              file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
-    ids_begin((uint32_t)number_of(arguments[FIRST_PROCESS]), (uint32_t)number_of(arguments[FIRST_GROUP]),
-              (uint32_t)number_of(arguments[FIRST_SESSION]));
+    clock_begin();
+    ids_begin();
+    threads_begin();
+    schedule_begin(number_of(arguments[QUANTUM]), number_of(arguments[SCHEDULE_SEED]));
+    if (others_exist())
+        begin_turns();
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
-    execution_begin(arguments);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));
     begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
     if (begins_confined)
@@ -149,7 +172,6 @@ void begin(uint64_t *sp) {
     if (begins_confined && *places.interpreter)
         places.interpreter_file = open_interpreter(places.interpreter);
     paths_begin();
-    waits_begin();
     count = number_of(arguments[VARIABLES]);
     begins_at = load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES]));
     if (begins_confined)

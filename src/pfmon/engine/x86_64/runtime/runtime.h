@@ -79,15 +79,14 @@ struct exit {                    /* a place where translated code is left */
     struct exit *linked_before;      /* the one before it in that list */
 };
 
-extern struct area *area;
+extern struct area *area;         /* of this process: at AREA_AT, but that of a counted child that shares the memory */
 extern struct ring *ring;
 extern bool in_child;            /* a child of the program: it goes on uncounted */
 extern bool shares_memory;       /* a child in its parent's memory (vfork) */
 extern uint32_t most_instructions;      /* of a block */
-extern bool counting_down;       /* blocks count instructions off until a timer expires */
 extern int ring_register, temporary_register;   /* between blocks */
 
-void on_exit(void), on_miss(void), on_fault(void), enter_code(void), take_signal(void);
+void on_exit(void), on_miss(void), on_fault(void), enter_code(void), enter_handler(void);
 extern uint64_t runtime_stack;   /* its stack pointer while translated code executes */
 int64_t guarded_call(const uint64_t *arguments);
 int64_t clone_sharing(uint64_t flags, uint64_t stack, uint64_t parent_id, uint64_t child_id, uint64_t tls);
@@ -112,17 +111,26 @@ void publish_count(void);
 void forget_ring(void);
 void prepare_uncounted(void);
 void use_private_words(void);
-uint64_t *words_so_far(void);
-void use_words(uint64_t *words);
+void take_ring(int file);
+struct kept_ring {               /* the parent's, while a child shares its memory */
+    struct ring *ring;
+    uint8_t *buffers;
+    uint64_t *start, *private_words, counted_before;
+};
+void keep_ring(struct kept_ring *to);
+void restore_ring(const struct kept_ring *from);
 uint64_t count_words(void);
 
 /* announced_blocks.c */
-void area_begin(int file, uint64_t bytes);
+void area_begin(int file);
 void begin_private_area(void);
 const struct announcement *announce(const struct code_block *wanted);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void announce_function(uint64_t first_line, uint64_t name, const char *text, uint32_t bytes);
 void forget_area(void);
+void take_area(int file);
+void take_second_area(int file);
+void use_area(struct area *before);
 const struct announcement *announcement_numbered(uint64_t number);
 uint64_t count_runs(void);
 uint64_t *counter_of(const struct announcement *block);
@@ -214,6 +222,7 @@ uint64_t vsyscall(uint64_t ip);
 void note_effect(int64_t number, const uint64_t *a);
 
 /* processes.c */
+void begin_counted(void);
 int64_t clone_call(int64_t number, const uint64_t *a);
 
 /* call_pointers.c */
@@ -237,6 +246,7 @@ void forget_mapping(uint64_t start, uint64_t end);
 void forget_protection(uint64_t start, uint64_t end);
 void move_mapping(uint64_t from, uint64_t end, uint64_t to, uint64_t bytes);
 bool is_executable(uint64_t address);
+bool is_shared(uint64_t address);
 bool is_compared(uint64_t address);
 bool changes_unnoticed(uint64_t address);
 void note_comparison(uint64_t address);
@@ -269,6 +279,7 @@ int64_t change_break(uint64_t wanted);
 void block_signals(void);
 void unblock_signals(void);
 void signals_begin(void);
+void take_fatal_signals(void);
 void raise_fault(int signal, int code, uint64_t address);
 uint64_t deliver_signals(uint64_t ip);
 void take_signalled_block(void);

@@ -55,12 +55,14 @@ struct state {
     uint64_t vector[8];          /* index register of a gather or a scatter */
     uint64_t pending;            /* signals wait */
     uint64_t rax, rdx;           /* around an instruction that saves or loads the state of components */
-    int64_t countdown;           /* instructions until a timer expires (timers.c) */
+    int64_t countdown;           /* instructions until a timer expires or a turn is over (countdown.c) */
     uint64_t python_frame;       /* that executes, 0: another one may (python_frames.c) */
     uint64_t python_first, python_bytes;     /* of its bytecode: the instructions of the line that executes */
     uint64_t python_rax;         /* while they are compared */
     uint32_t unused_components[256];
     uint64_t mask[8];            /* what selects the elements of a gather or a scatter */
+    uint64_t counted;            /* instructions before the countdown was set (countdown.c) */
+    int64_t count_from;          /* what it was set to */
 };
 
 #define state ((struct state *)STATE_AT)

@@ -5,6 +5,7 @@
    moves the values at its beginning and its exits. So a block's instructions are copied as they are. */
 
 #include "code.h"
+#include "countdown.h"
 #include "exits.h"
 #include "encoding_rows.h"
 #include "interpreter/python.h"
