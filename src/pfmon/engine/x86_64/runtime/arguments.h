@@ -12,6 +12,7 @@ enum argument {
     PROGRAM_FILE, INTERPRETER_FILE,                          /* nanoseconds, the host's numbers, descriptors */
     ALARM_LEFT, ALARM_INTERVAL,  /* nanoseconds of ITIMER_REAL, which a counted program keeps */
     PYTHON_VERSION, PYTHON_BEGIN, PYTHON_END,        /* 311; addresses of its evaluation loop. 0: no Python functions are wanted */
+    PMU_SIGNATURE, PMU_COUNTERS, PMU_LACKS, PMU_FIXED_COUNTERS, PMU_FILES,   /* performance/pmu.c */
     VARIABLES, ARGUMENTS         /* how many there are; the first of them */
 };
 

@@ -4,6 +4,7 @@
 #include <linux/signal.h>
 
 #include "interpreter/python.h"
+#include "performance/performance.h"
 #include "runtime.h"
 #include "world/world.h"
 
@@ -177,6 +178,7 @@ static uint64_t after_exit(const struct exit *exit) {
     case EXIT_UNSUPPORTED:
         give_up(NOT_SUPPORTED);
     case EXIT_COUNTDOWN:
+        stand_at(exit->target);
         fire_timers();
         return exit->target;
     case EXIT_PYTHON:
@@ -214,6 +216,7 @@ void leave_code(void) {
 /* Called after a fault of translated code: the guest's registers are in `state`, and raise_fault() was called. */
 void continue_after_fault(void) {
     take_signalled_block();
+    read_wanted_counter();
     forget_when_full();
     continue_at(state->target, false);
 }

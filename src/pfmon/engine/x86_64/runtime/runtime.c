@@ -10,6 +10,7 @@
 
 #include "arguments.h"
 #include "interpreter/python.h"
+#include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
 #include "world/timers.h"
@@ -123,6 +124,7 @@ void begin(uint64_t *sp) {
               (uint32_t)number_of(arguments[FIRST_SESSION]));
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
     execution_begin(arguments);
+    pmu_begin(arguments);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));
     begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
     if (begins_confined)

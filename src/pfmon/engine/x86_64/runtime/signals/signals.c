@@ -11,6 +11,7 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
+#include "performance/performance.h"
 #include "runtime.h"
 #include "signals.h"
 #include "world/world.h"
@@ -146,6 +147,11 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
         give_up(NO_MEMORY);      /* for a page of the shared files */
     if (!block)
         give_up(INTERRUPTED);
+    if (number == SIGSEGV && is_counter_read(block, host->rip)) {
+        leave_block(block, context, false, CUT_EDGE);
+        want_counter(block);
+        return;
+    }
     take_fault(block, info, context);
 }
 

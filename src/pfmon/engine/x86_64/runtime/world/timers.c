@@ -11,6 +11,7 @@
 #include <linux/signal.h>
 #include <linux/time.h>
 
+#include "performance/performance.h"
 #include "runtime.h"
 #include "signals/signals.h"
 #include "timers.h"
@@ -31,6 +32,8 @@ static struct timer timers[MAX_TIMERS] = {
     {.kind = INTERVAL, .clock = 2, .signal = SIGPROF, .of_processor = true},
 };
 bool counting_down;
+
+static uint64_t look_at;         /* instructions retired at which the guest's events are looked at; 0: never */
 
 static struct times times_now(void) {
     uint64_t processor = instructions_retired();
@@ -80,6 +83,13 @@ static void set_countdown(const struct times *now) {
             else if (timers[i].expiry - reached < least)
                 least = timers[i].expiry - reached;
         }
+    if (look_at && !in_child) {
+        any = true;
+        if (look_at <= now->processor)
+            least = 0;
+        else if (look_at - now->processor < least)
+            least = look_at - now->processor;
+    }
     state->countdown = (int64_t)least;
     if (any && !counting_down)
         begin_countdown();
@@ -160,9 +170,23 @@ void fire_timers(void) {
     if (!counting_down)
         return;
     now = times_now();
+    if (look_at && look_at <= now.processor && !in_child) {
+        look_at_events();
+        now = times_now();
+    }
     for (i = 0; i < MAX_TIMERS; i++)
         if (timers[i].kind && timers[i].expiry && timers[i].expiry <= now_of(&timers[i], &now))
             fire(&timers[i], now_of(&timers[i], &now));
+    set_countdown(&now);
+}
+
+/* Look at the events when that many instructions have retired; 0: never. */
+void set_look(uint64_t retired) {
+    struct times now;
+    if (retired == look_at && !retired)
+        return;
+    look_at = retired;
+    now = times_now();
     set_countdown(&now);
 }
 
