@@ -152,9 +152,13 @@ class X8664Guest(ProcessGuest):
             self._leave(consumer)
         ending = self._finish(consumer)
         self._end_the_rest(process)
+        return ending
+
+    def close(self) -> None:
+        """End the guest if it still runs."""
+        super().close()
         if self._pmu:
             self._pmu.close()
-        return ending
 
     def _go_on(self) -> GuestProcess:
         """Take over the process that executes the program."""
