@@ -5,6 +5,7 @@
 
 #include "countdown.h"
 #include "interpreter/python.h"
+#include "performance/performance.h"
 #include "runtime.h"
 #include "threads/thread.h"
 #include "world/world.h"
@@ -197,6 +198,7 @@ static uint64_t after_exit(const struct exit *exit) {
     case EXIT_UNSUPPORTED:
         give_up(NOT_SUPPORTED);
     case EXIT_COUNTDOWN:         /* the block has not begun */
+        stand_at(exit->target);
         give_back_instructions(exit->block->length);
         pass_countdown();
         return exit->target;
@@ -239,6 +241,7 @@ void leave_code(void) {
 /* Called after a fault of translated code: the guest's registers are in `state`, and raise_fault() was called. */
 void continue_after_fault(void) {
     take_signalled_block();
+    read_wanted_counter();
     forget_when_full();
     continue_at(state->target, false);
 }
