@@ -124,7 +124,7 @@ class Profile:
         lines: dict[int, list[int]] = {}
         for file in sorted({number for sink in self._sinks for number in sink.files()}):
             for address, counts in self._joined([sink.by_address(files={file}) for sink in self._sinks]).items():
-                source = self._names.source(address)
+                source = self._names.source_of(address, wanted.path)
                 if source and source.file == wanted.path:
                     add_to_row(lines, source.line, counts)
         return {line: tuple(self._compute(counts)) for line, counts in sorted(lines.items())}
@@ -319,6 +319,14 @@ class FunctionNames:
         if address not in self._sources:
             self._sources[address] = self._read_source(address)
         return self._sources[address]
+
+    def source_of(self, address: int, file: str) -> Source | None:
+        """Return the same, unless the address is in an object that does not name the file."""
+        objects = () if address > PYTHON_FUNCTIONS else self._objects.around(address)
+        with suppress(PfmonError):  # damaged DWARF is ignored
+            if objects and not any(one.lines.may_name(file) for one in objects):
+                return None
+        return self.source(address)
 
     def _read_source(self, address: int) -> Source | None:
         if address > PYTHON_FUNCTIONS:
