@@ -112,7 +112,7 @@ class LineTables:
         name = file.rpartition("/")[2]
         if name not in self._named:
             with self._damage():
-                self._named[name] = _has_text(self._units.dwarf, name)
+                self._named[name] = _has_name(self._units.dwarf, name)
         return self._named[name]
 
     def has_file(self, file: str) -> bool:
@@ -147,11 +147,13 @@ class LineTables:
         return found
 
 
-def _has_text(dwarf: Any, text: str) -> bool:
-    """Whether a section that may have names of files has this text: most objects have not, and reading their tables
+def _has_name(dwarf: Any, name: str) -> bool:
+    """Whether a section with paths has one that ends with this name: most objects have none, and reading their tables
     takes seconds for a C library."""
     sections = (dwarf.debug_line_sec, dwarf.debug_line_str_sec, dwarf.debug_str_sec)
-    return any(os.fsencode(text) in section.stream.getvalue() for section in sections if section)
+    texts = [section.stream.getvalue() for section in sections if section]
+    ends = [before + os.fsencode(name) + b"\0" for before in (b"\0", b"/")]
+    return any(end in text or text.startswith(end[1:]) for text in texts for end in ends)
 
 
 def _ends_like(path: str, file: str) -> bool:
