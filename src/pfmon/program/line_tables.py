@@ -150,10 +150,11 @@ class LineTables:
 def _has_name(dwarf: Any, name: str) -> bool:
     """Whether a section with paths has one that ends with this name: most objects have none, and reading their tables
     takes seconds for a C library."""
-    sections = (dwarf.debug_line_sec, dwarf.debug_line_str_sec, dwarf.debug_str_sec)
-    texts = [section.stream.getvalue() for section in sections if section]
-    ends = [before + os.fsencode(name) + b"\0" for before in (b"\0", b"/")]
-    return any(end in text or text.startswith(end[1:]) for text in texts for end in ends)
+    end = os.fsencode(name) + b"\0"
+    if dwarf.debug_line_sec and end in dwarf.debug_line_sec.stream.getvalue():  # numbers may be before it there
+        return True
+    strings = [part.stream.getvalue() for part in (dwarf.debug_line_str_sec, dwarf.debug_str_sec) if part]
+    return any(b"/" + end in text or b"\0" + end in text or text.startswith(end) for text in strings)
 
 
 def _ends_like(path: str, file: str) -> bool:
