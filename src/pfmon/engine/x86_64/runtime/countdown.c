@@ -82,7 +82,7 @@ bool ends_countdown(const struct block *block, uint64_t address, uint64_t ip) {
     if (!counting_paths || !is_below(address))
         return false;
     emitted = load;
-    put_based(0x8B, block->temporary, block->temporary, COUNT_AT);
+    put_based(LOAD_BYTE, block->temporary, block->temporary, COUNT_AT);
     is_it = !memcmp(load, (const void *)ip, (uint64_t)(emitted - load));
     emitted = after;
     return is_it;

@@ -4,8 +4,19 @@
 #include "state.h"
 
 #define S(offset) STATE_AT + offset
+#define ALIGNMENT_CHECK 0x40000
+#define ALWAYS_SET 2
 #define SAVE(number, register) mov register, S(STATE_SAVED + 8 * number)
 #define LOAD(number, register) mov S(STATE_SAVED + 8 * number), register
+
+/* Those of the guest's that C does not expect: direction, and AC, with which the runtime's own accesses would have to be aligned. */
+#define CLEAR_FLAGS \
+    cld; \
+    testl $ALIGNMENT_CHECK, S(STATE_FLAGS); \
+    jz 9f; \
+    pushq $ALWAYS_SET; \
+    popfq; \
+9:
 
 /* wrpkru, where the host has protection keys (protection_key.c): eax becomes the rights. */
 #define SET_RIGHTS(label) \
@@ -50,7 +61,7 @@ on_exit:
     mov runtime_stack(%rip), %rsp
     pushfq
     popq S(STATE_FLAGS)
-    cld
+    CLEAR_FLAGS
     call leave_code
     jmp resume
 
@@ -65,7 +76,7 @@ on_miss:
 on_fault:
     OPEN(open_after_fault)
     mov runtime_stack(%rip), %rsp
-    cld
+    CLEAR_FLAGS
     call continue_after_fault
     jmp resume
 
@@ -146,6 +157,8 @@ clone_sharing:
     /* Handlers of all signals: the kernel takes away all rights when it delivers one. */
     .globl enter_handler
 enter_handler:
+    pushq $ALWAYS_SET
+    popfq
     mov %rdx, %r8
     OPEN(open_for_signal)
     mov %r8, %rdx
