@@ -11,7 +11,7 @@ from command import refused
 from grids import few, first_quick
 from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU, assemble
-from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
+from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, outcomes, pfmon
 
 from pfmon.engine.x86_64.processors import FEATURES
 from pfmon.engine.x86_64.x86_64_guest import UNSUPPORTED as WHY

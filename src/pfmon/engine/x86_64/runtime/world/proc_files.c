@@ -97,7 +97,7 @@ struct proc_file {
 static const struct proc_file own_files[] = {
     {"cmdline", put_arguments, 0, 0}, {"comm", put_comm, 0, 0}, {"environ", put_environment, 0, 0},
     {"auxv", put_auxiliary, 0, 0}, {"maps", put_mappings, 0, 0}, {"stat", put_stat, 0, 0}, {"statm", put_statm, 0, 0},
-    {"status", put_status, 0, 0},
+    {"status", put_status, 0, 0}, {"cgroup", 0, "0::/\n", HOST_IDS},
 };
 
 static const struct proc_file system_files[] = {
@@ -107,6 +107,7 @@ static const struct proc_file system_files[] = {
     {"/proc/uptime", put_uptime, 0, HOST_CLOCK},
     {"/proc/loadavg", put_load_average, 0, 0},
     {"/proc/version", put_version, 0, 0},
+    {"/proc/cgroups", 0, "#subsys_name\thierarchy\tnum_cgroups\tenabled\n", HOST_IDS},
     {"/proc/sys/kernel/osrelease", put_release, 0, 0},
     {"/proc/sys/kernel/ostype", 0, "Linux\n", 0},
     {"/proc/sys/kernel/version", 0, SYSTEM_VERSION "\n", HOST_IDS},
