@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class TaskEngine(NamedTuple):
     """What executes the tasks of a run. ``traced``: their streams have the addresses of accesses; ``reading``: a table
     and a reader for a task, with its parent's table; ``command``: the program that a process executes, with its
-    arguments; ``trouble``: why a stream is not complete (empty: it is); ``killed_by``: the signal that killed a task."""
+    arguments; ``trouble``: why a stream is not complete (empty: it is); ``killed_by``: the signal that killed one."""
 
     instruction_set: InstructionSet
     traced: bool

@@ -21,8 +21,8 @@ from pfmon.engine.qemu.qemu_binary import INSTALL, find
 from pfmon.engine.qemu.reader.guest_stream import reading
 from pfmon.engine.tasks.running_task import TaskEngine
 from pfmon.engine.tasks.tasks import words_of
-from pfmon.engine.x86_64.schedule_file import ScheduleFile
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
+from pfmon.engine.x86_64.schedule_file import ScheduleFile
 from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.program.image import Program
 from pfmon.stream._stream import Consumer, InstructionSet
@@ -125,7 +125,9 @@ class X8664Guest(ProcessGuest):
             assert wanted.settings.sysroot is not None
             check_confinement(wanted.settings.sysroot, runtime_path())
             if wanted.follow:
-                raise PfmonError("--confine: what a confined program starts is not counted; --follow-... cannot be given")
+                raise PfmonError(
+                    "--confine: what a confined program starts is not counted; --follow-... cannot be given"
+                )
         self._cpu = wanted.settings.cpu or DEFAULT
         check_host(self._cpu)
         stream = reading(
@@ -139,9 +141,7 @@ class X8664Guest(ProcessGuest):
         )
         super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
         waiting = wanted.waiting
-        self._schedule: ScheduleFile | None = (
-            waiting.schedule if isinstance(waiting, WaitingGuest) else ScheduleFile()
-        )
+        self._schedule: ScheduleFile | None = waiting.schedule if isinstance(waiting, WaitingGuest) else ScheduleFile()
         if wanted.follow:
             self._follow(self._task_engine())
 
@@ -205,7 +205,7 @@ class X8664Guest(ProcessGuest):
 
     def _leave(self, consumer: Consumer) -> None:
         """Give the consumer the rest, and leave the process to another engine: raises ExecutedError."""
-        assert self._process and self._watch
+        assert self._process and self._watch and self._schedule
         path = os.fsdecode(self._reader.message)
         self._reader.finish(consumer, False, 0, None)
         waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule)
@@ -219,7 +219,13 @@ class X8664Guest(ProcessGuest):
         flags |= CONFINED * settings.confined | HAS_NETWORK * settings.net | COUNTS_EXECUTED * wanted.anew
         files = () if self._tasks else (self._reader.ring_file, self._reader.area_file)
         name, following = self._tasks.start() if self._tasks else ("", 0)
-        numbers = (*(files or (0, 0)), settings.seed, settings.stack_size, 1 if wanted.slow else MOST_INSTRUCTIONS, flags)
+        numbers = (
+            *(files or (0, 0)),
+            settings.seed,
+            settings.stack_size,
+            1 if wanted.slow else MOST_INSTRUCTIONS,
+            flags,
+        )
         command: list[str | bytes] = [
             runtime_path(),
             *map(str, numbers),
