@@ -15,6 +15,7 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from pfmon.engine import api
@@ -344,5 +345,4 @@ class Tasks:
 
 def words_of(pid: int) -> list[bytes]:
     """The words of a process's command line. OSError: it is dead."""
-    with open(f"/proc/{pid}/cmdline", "rb") as file:
-        return file.read().split(b"\0")[:-1]
+    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]
