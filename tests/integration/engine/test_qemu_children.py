@@ -1,4 +1,4 @@
-"""What a program starts and nobody counts: it ends with the run, however that ends. Its sleeps take the host's time here."""
+"""What a program starts and nobody counts: it ends with the run, however that ends. Sleeps take the host's time."""
 
 import os
 import subprocess
