@@ -47,7 +47,8 @@ def test_processes_have_numbers_of_the_run() -> None:
 
 
 def test_proc_has_the_processes_of_the_run() -> None:
-    script = """sleep 9 & sleep 1; cd /proc; echo [0-9]*; read -r line < $!/comm; echo $line; tr '\\0' ' ' < $!/cmdline; echo
+    script = """sleep 9 & sleep 1; cd /proc; echo [0-9]*
+read -r line < $!/comm; echo $line; tr '\\0' ' ' < $!/cmdline; echo
 read -r a b c d e f rest < $!/stat; echo $a $b $c $d $e $f; grep Pid: $!/status | tr -s '\\t\\n' ' '; kill $!"""
     assert follow("/bin/sh", "-c", script).output == (
         b"1000 1001\nsleep\nsleep 9 \n1001 (sleep) S 1000 1000 1000\nPid: 1001 PPid: 1000 TracerPid: 0 "
