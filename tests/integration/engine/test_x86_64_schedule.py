@@ -62,6 +62,12 @@ def test_sleeps_of_several_processes_take_no_time_of_the_host() -> None:
     assert run.output == b"1767225600\n1767227600\n1767230600\n"
 
 
+@pytest.mark.slow
+def test_resources_of_children_are_not_the_host_s() -> None:
+    code = "import os\nif not os.fork(): os._exit(sum(range(10**5)) % 7)\nprint(os.wait4(-1, 0)[2][:8])"
+    assert follow("/usr/bin/python3", "-S", "-c", code).output == b"(0.0, 0.0, 0, 0, 0, 0, 0, 0)\n"
+
+
 def test_waits_that_nothing_can_end_are_a_deadlock(families: Path) -> None:
     done = pfmon("-e", EVENT, str(families), "deadlock", status=137)
     assert "deadlock: process 1000 waits in read; process 1001 waits in pause" in done.stderr
