@@ -19,7 +19,7 @@
 #include "threads/thread.h"
 #include "world/world.h"
 
-enum { NONE = MAX_PROCESSES, FIRST_SLICE = 1000000, MOST_DOUBLED = 5 };
+enum { NONE = MAX_PROCESSES, MOST_TOLD = 8, FIRST_SLICE = 1000000, MOST_DOUBLED = 5 };
 static const uint64_t WATCH = 20000000, SELDOM = 1000000000;     /* nanoseconds from one look at the holder to the next */
 
 struct schedule *schedule;
@@ -224,16 +224,21 @@ static void put_call(struct text *to, uint32_t call) {
 
 static void tell_deadlock(void) {
     static struct text text;
-    uint32_t i;
+    uint32_t i, told = 0;
     begin_text(&text, NO_FILE);
     for (i = 0; i < schedule->places; i++) {
         const struct process *it = &schedule->processes[i];
-        if (it->stage != WAITING)
+        if (it->stage != WAITING || told++ >= MOST_TOLD)
             continue;
         put_text(&text, text.length ? "; process " : "process ");
         put_number(&text, world.flags & HOST_IDS ? it->host : it->number);
         put_text(&text, " waits in ");
         put_call(&text, it->call);
+    }
+    if (told > MOST_TOLD) {
+        put_text(&text, "; and ");
+        put_number(&text, told - MOST_TOLD);
+        put_text(&text, " more");
     }
     schedule->deadlock_bytes = text.length < MAX_DEADLOCK_BYTES ? text.length : MAX_DEADLOCK_BYTES;
     memcpy(schedule->deadlock, text.bytes, schedule->deadlock_bytes);

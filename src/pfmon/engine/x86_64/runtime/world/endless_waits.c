@@ -16,6 +16,7 @@
 #include "waits.h"
 
 enum {
+    USAGE_BYTES = 144,           /* struct rusage */
     BETWEEN_LOOKS = 1000000,     /* nanoseconds of the host */
     SHORTEST_WAIT = 100000000,   /* nanoseconds of the host: a call that does not wait is not interrupted */
     MESSAGE_WITHOUT_WAIT = 0x40  /* recv(2): MSG_DONTWAIT */
@@ -150,11 +151,19 @@ static int64_t wait_among_others(int64_t number, const uint64_t *a) {
     return wait_until(&wait, NEVER);
 }
 
-/* wait4 and waitid, with the host's numbers. */
-int64_t wait_for_process(int64_t number, const uint64_t *a) {
+static int64_t wait_anyhow(int64_t number, const uint64_t *a) {
     if (threaded || others_exist())
         return wait_among_others(number, a);
     return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
+}
+
+/* wait4 and waitid, with the host's numbers. The resources of children are not counted, and the host's would differ. */
+int64_t wait_for_process(int64_t number, const uint64_t *a) {
+    int64_t result = wait_anyhow(number, a);
+    uint64_t usage = a[number == __NR_wait4 ? 3 : 4];
+    if (!failed(result) && usage && !(world.flags & HOST_CLOCK) && is_writable(usage, USAGE_BYTES))
+        memset((void *)usage, 0, USAGE_BYTES);
+    return result;
 }
 
 bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result) {

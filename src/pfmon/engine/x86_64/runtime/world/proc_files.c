@@ -100,6 +100,10 @@ static const struct proc_file own_files[] = {
     {"status", put_status, 0, 0}, {"cgroup", 0, "0::/\n", HOST_IDS},
 };
 
+static const struct proc_file other_files[] = {      /* of other processes of the run */
+    {"cmdline", put_other_arguments, 0, 0}, {"stat", put_other_stat, 0, 0}, {"status", put_other_status, 0, 0},
+};
+
 static const struct proc_file system_files[] = {
     {"/proc/cpuinfo", put_processor, 0, 0},
     {"/proc/meminfo", put_memory_of_system, 0, 0},
@@ -167,6 +171,10 @@ static bool open_of(const struct proc_file *files, size_t count, const char *pat
 
 /* Open a file that the runtime makes; `own`: the path in the process's directory, or NULL. False: it is another file. */
 bool open_proc_file(const char *path, const char *own, uint64_t flags, int64_t *result) {
-    return own ? open_of(own_files, sizeof(own_files) / sizeof(own_files[0]), own, flags, result)
-               : open_of(system_files, sizeof(system_files) / sizeof(system_files[0]), path, flags, result);
+    const char *other = own ? NULL : other_part(path);
+    if (own)
+        return open_of(own_files, sizeof(own_files) / sizeof(own_files[0]), own, flags, result);
+    if (other)
+        return open_of(other_files, sizeof(other_files) / sizeof(other_files[0]), other, flags, result);
+    return open_of(system_files, sizeof(system_files) / sizeof(system_files[0]), path, flags, result);
 }
