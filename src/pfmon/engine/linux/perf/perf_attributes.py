@@ -24,6 +24,8 @@ FLAGS = (1 << 38) - 1
 FORMAT_ENABLED, FORMAT_RUNNING, FORMAT_ID, FORMAT_GROUP, FORMAT_LOST = 1, 2, 4, 8, 16
 FORMATS = 31
 SAMPLES = (1 << 25) - 1
+READABLE, WRITABLE = 1, 2
+"""Rights of a mapping."""
 HIGHEST_RATE = 100_000
 """Samples per second, at most (kernel.perf_event_max_sample_rate)."""
 
@@ -39,6 +41,7 @@ class PerfEventAttr(NamedTuple):
     flags: int
     wakeup: int
     clock: int
+    config1: int = 0
 
     @property
     def samples(self) -> bool:
@@ -68,13 +71,13 @@ def read_attributes(user: UserMemory, address: int) -> PerfEventAttr:
         _too_big(user, address)
     found = LAYOUT.unpack(data[: LAYOUT.size].ljust(LAYOUT.size, b"\0"))
     kind, _, config, period, sample_type, read_format, flags, wakeup = found[:8]
-    clock, reserved = found[14], (found[18], found[20])
+    config1, clock, reserved = found[9], found[14], (found[18], found[20])
     wrong = flags & ~FLAGS or any(reserved) or sample_type & ~SAMPLES or read_format & ~FORMATS
     if wrong or flags & (AUX_OUTPUT | SIGTRAP | WRITE_BACKWARD):
         fail(errno.EINVAL)
     if period > HIGHEST_RATE if flags & FREQUENCY else period >> 63:
         fail(errno.EINVAL)
-    return PerfEventAttr(kind, config, period, sample_type, read_format, flags, wakeup, clock)
+    return PerfEventAttr(kind, config, period, sample_type, read_format, flags, wakeup, clock, config1)
 
 
 def _too_big(user: UserMemory, address: int) -> None:
