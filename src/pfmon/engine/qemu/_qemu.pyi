@@ -162,10 +162,14 @@ class InLineWords:
 
 def max_area_bytes(share: int) -> int: ...
 
+Answer = tuple[int, int, Sequence[tuple[int, int]], bool, bytes]
+"""Result, the number of instructions at which to ask again, notices, whether there are more, data."""
+
 @final
 class PluginReader:
     """Reads one guest's stream."""
 
+    on_request: Callable[[int, tuple[int, ...], int, bytes], Answer] | None
     ring_file: int
     area_file: int
     area_bytes: int

@@ -21,6 +21,7 @@ from pfmon.engine.qemu.qemu_binary import INSTALL, find
 from pfmon.engine.qemu.reader.guest_stream import reading
 from pfmon.engine.tasks.running_task import TaskEngine
 from pfmon.engine.tasks.tasks import words_of
+from pfmon.engine.x86_64.pmu_of_program import PmuOfProgram
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
 from pfmon.engine.x86_64.schedule_file import ScheduleFile
 from pfmon.errors import LostError, PfmonError, UnsupportedError
@@ -38,12 +39,14 @@ BEGIN_SECONDS, BEGIN_POLL = 60.0, 0.0005
 """Seconds in which a process goes on with another reader, and from one look to the next."""
 MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
-HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED = 1, 2, 4, 8, 16, 64
+HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED, HAS_PMU = 1, 2, 4, 8, 16, 64, 128
 """Flags of what the program sees of the host (world/world.h)."""
 EXECUTED, VARIABLES = 15, 34
 """Places of the program's path and of the number of variables among the arguments (runtime/arguments.h)."""
 OF_EXECUTED = ("0", "0", "0", "0", "", "")
 """Arguments from ELAPSED to INTERPRETER_FILE (runtime/arguments.h): the runtime sets them for an executed program."""
+NO_PMU = ("0", "0", "0", "0", "")
+"""Arguments from PMU_SIGNATURE to PMU_FILES."""
 
 PROCESSOR_RESULTS = (
     *("rcpps", "rcpss", "rsqrtps", "rsqrtss", "vrcp14", "vrsqrt14", "f2xm1", "fyl2x", "fptan", "fpatan", "fyl2xp1"),
@@ -115,7 +118,7 @@ class X8664Guest(ProcessGuest):
     """One process in which the runtime executes the program."""
 
     by = "--engine=x86_64"
-    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=True, takes_turns=True)
+    capabilities = Capabilities(addresses=True, performance_data=True, apart=True, follows=True, takes_turns=True)
 
     def __init__(self, wanted: StartRequest) -> None:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
@@ -139,6 +142,7 @@ class X8664Guest(ProcessGuest):
             most_area_bytes=AREA_BYTES,
             in_line=True,
         )
+        self._pmu: PmuOfProgram | None = None
         super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
         waiting = wanted.waiting
         self._schedule: ScheduleFile | None = waiting.schedule if isinstance(waiting, WaitingGuest) else ScheduleFile()
@@ -165,6 +169,10 @@ class X8664Guest(ProcessGuest):
         """Run to the program's end, or until ``stop`` was called (None)."""
         if self._stopping:
             return None
+        pmu = performance_data.pmu if performance_data else None
+        if pmu:
+            self._pmu = PmuOfProgram(pmu, self, self._wanted)
+            self._reader.on_request = self._pmu.events.answer
         process = self._go_on() if self._wanted.waiting else self._spawn()
         self._read(consumer, process)
         if self._is_waiting:
@@ -173,6 +181,8 @@ class X8664Guest(ProcessGuest):
         if self._schedule and (deadlock := self._schedule.deadlock):
             self._wanted.on_notice(f"deadlock: {deadlock}")
         self._end_the_rest(process)
+        if self._pmu:
+            self._pmu.close()
         return ending
 
     def close(self) -> None:
@@ -217,6 +227,7 @@ class X8664Guest(ProcessGuest):
         image, interpreter = wanted.program.image, wanted.program.interpreter
         flags = HOST_CLOCK * settings.host_clock | HOST_RANDOM * settings.host_random | HOST_IDS * settings.host_ids
         flags |= CONFINED * settings.confined | HAS_NETWORK * settings.net | COUNTS_EXECUTED * wanted.anew
+        flags |= HAS_PMU * (self._pmu is not None)
         files = () if self._tasks else (self._reader.ring_file, self._reader.area_file)
         name, following = self._tasks.start() if self._tasks else ("", 0)
         numbers = (
@@ -238,6 +249,7 @@ class X8664Guest(ProcessGuest):
             *OF_EXECUTED,
             *("0", "0"),
             *map(str, wanted.python or (0, 0, 0)),
+            *(self._pmu.arguments if self._pmu else NO_PMU),
             *(name, str(following)),
             *(self._schedule.place if self._schedule else "", ""),
             *(str(settings.quantum), str(settings.schedule_seed)),

@@ -84,9 +84,12 @@ def check_threads(per_thread: bool, engine: Engine) -> None:
 
 def check_guest_pmu(wanted: bool, engine: Engine) -> None:
     """Raise PfmonError for --guest-pmu with a program that has no access to the PMU."""
-    if wanted and engine.instruction_set != InstructionSet.IA64:
+    if wanted and not engine.capabilities.performance_data:
         program = PROCESSORS[engine.instruction_set].program
-        raise PfmonError(f"--guest-pmu: this is {program}; the PMU is given to IA-64 programs alone")
+        raise PfmonError(
+            f"--guest-pmu: this is {program}; the PMU is given to IA-64 programs, and to x86-64 programs under "
+            "--engine=x86_64"
+        )
 
 
 def check_controls(model: PmuModel, controls: Controls) -> None:

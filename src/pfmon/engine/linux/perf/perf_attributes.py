@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import errno
 from struct import Struct
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from pfmon.engine.linux.abi.structures import U32
-from pfmon.engine.linux.memory.user_memory import UserMemory
 from pfmon.engine.linux.process.syscall_errors import fail
 
 # type size config period sample_type read_format flags | wakeup bp_type config1 config2 branches regs_user
@@ -28,6 +27,19 @@ READABLE, WRITABLE = 1, 2
 """Rights of a mapping."""
 HIGHEST_RATE = 100_000
 """Samples per second, at most (kernel.perf_event_max_sample_rate)."""
+
+
+class AttributeMemory(Protocol):
+    """Memory that holds an attribute."""
+
+    def read(self, address: int, length: int) -> bytes:
+        """Bytes of it."""
+
+    def unpack(self, layout: Struct, address: int) -> tuple[Any, ...]:
+        """A structure of it."""
+
+    def pack(self, layout: Struct, address: int, *fields: Any) -> None:
+        """Write a structure."""
 
 
 class PerfEventAttr(NamedTuple):
@@ -60,11 +72,11 @@ class PerfEventAttr(NamedTuple):
         return user | (0 if self.flags & EXCLUDE_KERNEL else 1)
 
 
-def read_attributes(user: UserMemory, address: int) -> PerfEventAttr:
-    """The attribute at an address, of any version. OSError: EINVAL; E2BIG for a size or fields unknown to Linux 6.1:
-    the known size is then written to the attribute."""
+def read_attributes(user: AttributeMemory, address: int, most: int = MAX_ATTRIBUTE_BYTES) -> PerfEventAttr:
+    """The attribute at an address, of any version, of ``most`` bytes: a page. OSError: EINVAL; E2BIG for a size or
+    fields unknown to Linux 6.1: the known size is then written to the attribute."""
     size = int(user.unpack(U32, address + 4)[0]) or SMALLEST
-    if not SMALLEST <= size <= MAX_ATTRIBUTE_BYTES:
+    if not SMALLEST <= size <= most:
         _too_big(user, address)
     data = user.read(address, size)
     if any(data[LAYOUT.size :]):
@@ -80,6 +92,6 @@ def read_attributes(user: UserMemory, address: int) -> PerfEventAttr:
     return PerfEventAttr(kind, config, period, sample_type, read_format, flags, wakeup, clock, config1)
 
 
-def _too_big(user: UserMemory, address: int) -> None:
+def _too_big(user: AttributeMemory, address: int) -> None:
     user.pack(U32, address + 4, LAYOUT.size)
     fail(errno.E2BIG)

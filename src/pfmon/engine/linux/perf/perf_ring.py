@@ -36,7 +36,7 @@ class PerfRing:
     """One mapping. Without records (one page) it only describes the counter."""
 
     def __init__(self, memory: RingMemory) -> None:
-        self._memory = memory
+        self.memory = memory
         self._page = memory.page_bytes
         self.size = memory.length - self._page
         self.head = 0
@@ -48,7 +48,7 @@ class PerfRing:
     @property
     def is_mapped(self) -> bool:
         """Whether it is still mapped at its address."""
-        return self._memory.is_mapped
+        return self.memory.is_mapped
 
     @property
     def is_read(self) -> bool:
@@ -58,9 +58,9 @@ class PerfRing:
     @property
     def _tail(self) -> int:
         """The position up to which records may be overwritten: a read-only mapping has no reader to wait for."""
-        if not self._memory.is_writable or not self.is_mapped:
+        if not self.memory.is_writable or not self.is_mapped:
             return self.head
-        return int(U64.unpack(self._memory.read(TAIL, U64.size))[0])
+        return int(U64.unpack(self.memory.read(TAIL, U64.size))[0])
 
     def describe(self, counter: MappedCounter, width: int) -> None:
         """Update the first page."""
@@ -110,7 +110,7 @@ class PerfRing:
 
     def _write(self, offset: int, data: bytes) -> None:
         if self.is_mapped:
-            self._memory.write(offset, data)
+            self.memory.write(offset, data)
 
 
 def _signed(value: int) -> int:

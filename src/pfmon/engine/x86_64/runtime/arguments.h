@@ -15,6 +15,7 @@ enum argument {
     READER_NAME, FOLLOWING,      /* of a socket, empty: nothing is followed (tasks/following.h); FOLLOW_... */
     SCHEDULE_OWNER, SCHEDULE_FILE,   /* process and descriptor of pfmon's, as in 12/34, empty: there is none; a descriptor of it */
     QUANTUM, SCHEDULE_SEED,      /* instructions of a thread's turn (threads/schedule.c) */
+    PMU_SIGNATURE, PMU_COUNTERS, PMU_LACKS, PMU_FIXED_COUNTERS, PMU_FILES,   /* performance/pmu.c */
     VARIABLES, ARGUMENTS         /* how many there are; the first of them */
 };
 

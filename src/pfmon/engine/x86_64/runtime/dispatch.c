@@ -5,6 +5,7 @@
 
 #include "countdown.h"
 #include "interpreter/python.h"
+#include "performance/performance.h"
 #include "runtime.h"
 #include "threads/thread.h"
 #include "world/world.h"
@@ -190,6 +191,7 @@ static uint64_t after_exit(const struct exit *exit) {
     case EXIT_UNSUPPORTED:
         give_up(NOT_SUPPORTED);
     case EXIT_COUNTDOWN:         /* the block has not begun */
+        stand_at(exit->target);
         give_back_instructions(exit->block->length);
         pass_countdown();
         return exit->target;
@@ -212,8 +214,10 @@ void leave_code(void) {
     take_registers();
     take_signalled_block();
     target = after_exit(exit);
-    if (counting_paths && state->countdown < 0)
+    if (counting_paths && state->countdown < 0) {
+        stand_at(target);
         pass_countdown();
+    }
     if (turns != turns_so_far() || forget_when_full()) {     /* others may have forgotten the exit meanwhile */
         continue_at(target, false);
         return;
@@ -232,6 +236,7 @@ void leave_code(void) {
 /* Called after a fault of translated code: the guest's registers are in `state`, and raise_fault() was called. */
 void continue_after_fault(void) {
     take_signalled_block();
+    read_wanted_counter();
     forget_when_full();
     continue_at(state->target, false);
 }

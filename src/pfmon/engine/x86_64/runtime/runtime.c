@@ -10,6 +10,7 @@
 
 #include "arguments.h"
 #include "interpreter/python.h"
+#include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
 #include "tasks/following.h"
@@ -146,6 +147,7 @@ void begin(uint64_t *sp) {
     if (others_exist())
         begin_turns();
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
+    pmu_begin(arguments);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));
     begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
     if (begins_confined)

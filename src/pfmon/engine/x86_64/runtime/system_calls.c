@@ -4,6 +4,7 @@
 #include <linux/mman.h>
 #include <linux/signal.h>
 
+#include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
 #include "tasks/following.h"
@@ -68,7 +69,7 @@ int64_t pass_on(int64_t number, const uint64_t *a) {
     return guarded_call(call);
 }
 
-int64_t call_kernel(int64_t number, uint64_t *a) {
+static int64_t execute_call(int64_t number, uint64_t *a) {
     int64_t result;
     if (is_map_call(number))
         return map_call(number, a);
@@ -113,6 +114,18 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
     }
 }
 
+int64_t call_kernel(int64_t number, uint64_t *a) {
+    int64_t result;
+    bool loses_event;
+    if (performance_call(number, a, &result))
+        return result;
+    loses_event = may_lose_event(number, a);
+    result = execute_call(number, a);
+    if (loses_event)
+        release_lost_events(number, a, result);
+    return result;
+}
+
 /* Whether a call writes nothing to the guest's memory; false: it may. */
 static bool writes_nothing(int64_t number) {
     switch (number) {
@@ -133,6 +146,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
         return next_ip - SYSTEM_CALL_BYTES;      /* a signal has just arrived: its handler runs first */
     take_arguments(a);
     note_effect(number, a);
+    stand_at(next_ip);
     state->registers[RCX] = next_ip;
     state->registers[R11] = state->flags;
     put_mark(MARK_SYSTEM_CALL, area->totals ? NO_INSTRUCTION : instruction, (uint64_t)number);

@@ -12,6 +12,7 @@
 #include <linux/mman.h>
 
 #include "countdown.h"
+#include "performance/performance.h"
 #include "runtime.h"
 #include "signals.h"
 #include "tasks/schedule.h"
@@ -194,6 +195,11 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
         give_up(NO_MEMORY);      /* for a page of the shared files */
     if (!block)
         give_up(INTERRUPTED);
+    if (number == SIGSEGV && is_counter_read(block, host->rip)) {
+        leave_block(block, context, false, CUT_EDGE);
+        want_counter(block);
+        return;
+    }
     take_fault(block, info, context);
 }
 

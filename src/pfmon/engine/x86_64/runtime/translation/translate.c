@@ -248,6 +248,9 @@ static void put_end(const struct work *work, struct block *block, const struct i
         put_byte(0x0F);
         put_byte(0x0B);
         return;
+    case READ_COUNTER:           /* hlt faults as rdpmc may (performance/counter_reads.c) */
+        put_byte(0xF4);
+        return;
     default:                     /* plain, or a trap */
         if (it->kind != SAVE_STATE)
             put_copy(it, block->temporary);

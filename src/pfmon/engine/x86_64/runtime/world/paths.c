@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 #include <linux/stat.h>
 
+#include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
 #include "tasks/schedule.h"
@@ -258,6 +259,10 @@ bool path_call(int64_t *number, uint64_t *a, int64_t *result) {
     if (root.confined)
         copy_paths(it, a);
     special = special_path(it, a, &path);
+    if (special && pmu_path(path.bytes, &found)) {
+        a[it->path] = (uint64_t)found.bytes;
+        return false;
+    }
     if (special && special_call(it, a, &path, result))
         return true;
     if (root.confined)

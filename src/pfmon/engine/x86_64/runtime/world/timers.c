@@ -12,6 +12,7 @@
 #include <linux/time.h>
 
 #include "countdown.h"
+#include "performance/performance.h"
 #include "runtime.h"
 #include "signals/signals.h"
 #include "threads/thread.h"
@@ -32,6 +33,9 @@ static struct timer timers[MAX_TIMERS] = {
     {.kind = INTERVAL, .clock = 2, .signal = SIGVTALRM, .of_processor = true},
     {.kind = INTERVAL, .clock = 2, .signal = SIGPROF, .of_processor = true},
 };
+
+static uint64_t look_at;         /* instructions retired at which the guest's events are looked at; 0: never */
+
 static struct times times_now(void) {
     uint64_t processor = instructions_retired();
     return (struct times){elapsed_at(processor), processor};
@@ -63,6 +67,11 @@ static void set_countdown(const struct times *now) {
             any = true;
             least = left < least ? left : least;
         }
+    if (look_at && !in_child) {
+        left = look_at > now->processor ? look_at - now->processor : 0;
+        any = true;
+        least = left < least ? left : least;
+    }
     if (any)
         count_down_blocks();
     count_down_from(least);
@@ -164,9 +173,23 @@ void fire_timers(void) {
     if (!counting_down)
         return;
     now = times_now();
+    if (look_at && look_at <= now.processor && !in_child) {
+        look_at_events();
+        now = times_now();
+    }
     for (i = 0; i < MAX_TIMERS; i++)
         if (timers[i].kind && timers[i].expiry && timers[i].expiry <= now_of(&timers[i], &now))
             fire(&timers[i], now_of(&timers[i], &now));
+    set_countdown(&now);
+}
+
+/* Look at the events when that many instructions have retired; 0: never. */
+void set_look(uint64_t retired) {
+    struct times now;
+    if (retired == look_at && !retired)
+        return;
+    look_at = retired;
+    now = times_now();
     set_countdown(&now);
 }
 

@@ -24,6 +24,7 @@ struct timer {
     uint64_t file_id;
 };
 
+void set_look(uint64_t retired);
 uint64_t alarm_left(uint64_t *interval);
 void keep_alarm(uint64_t left, uint64_t interval);
 void save_timers(struct timer *to);
