@@ -155,7 +155,8 @@ static void use_names(void) {
 static void execute_again(void) {
     static char number[] = {0, 0};
     char *words[] = {"x", "", "", "1", "8388608", "128", "32", "0", "0", "6.1.0", "x86-64-v3", "268435456", "0", "", "/hostile",
-                     "/hostile", "", "0", "0", "0", "0", number, "", "0", "0", "0", "0", "0", "", "0", "", "", "100000", "0", "0", "hostile", "again", folder, 0};
+                     "/hostile", "", "0", "0", "0", "0", number, "", "0", "0", "0", "0", "0", "", "0", "", "", "100000", "0", "0", "0", "0", "0", "",
+                     "0", "hostile", "again", folder, 0};
     number[0] = (char)('0' + own_file);
     show("execve", raw(SYS_execve, (long)find("/proc/self/exe", 15), (long)words, 0, 0, 0));
 }

@@ -41,9 +41,11 @@ class PerformanceData(Protocol):
 
 
 class PmuEvent(NamedTuple):
-    """An event that a program wants to count by its code and unit mask, or by name, perf's or the PMU's own; ``plm``: its privilege
-    levels, a bit each; ``edge``, ``invert``: Intel's E and INV, ``threshold`` is its CMASK;
-    ``extra``: the value of a further register that the code needs."""
+    """An event that a program wants to count by its code and unit mask, or by name, perf's or the PMU's own.
+
+    ``plm``: its privilege levels, a bit each; ``edge``, ``invert``: Intel's E and INV, ``threshold`` is its CMASK;
+    ``extra``: the value of a further register that the code needs.
+    """
 
     name: str
     code: int

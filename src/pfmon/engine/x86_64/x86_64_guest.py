@@ -41,7 +41,7 @@ MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
 HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED, HAS_PMU = 1, 2, 4, 8, 16, 64, 128
 """Flags of what the program sees of the host (world/world.h)."""
-EXECUTED, VARIABLES = 15, 34
+EXECUTED, VARIABLES = 15, 39
 """Places of the program's path and of the number of variables among the arguments (runtime/arguments.h)."""
 OF_EXECUTED = ("0", "0", "0", "0", "", "")
 """Arguments from ELAPSED to INTERPRETER_FILE (runtime/arguments.h): the runtime sets them for an executed program."""
@@ -249,10 +249,10 @@ class X8664Guest(ProcessGuest):
             *OF_EXECUTED,
             *("0", "0"),
             *map(str, wanted.python or (0, 0, 0)),
-            *(self._pmu.arguments if self._pmu else NO_PMU),
             *(name, str(following)),
             *(self._schedule.place if self._schedule else "", ""),
             *(str(settings.quantum), str(settings.schedule_seed)),
+            *(self._pmu.arguments if self._pmu else NO_PMU),
             str(len(wanted.environment)),
             *wanted.environment,
             *wanted.arguments,

@@ -82,8 +82,10 @@ def check_threads(per_thread: bool, engine: Engine) -> None:
         )
 
 
-def check_guest_pmu(wanted: bool, engine: Engine) -> None:
+def check_guest_pmu(wanted: bool, engine: Engine, confined: bool) -> None:
     """Raise PfmonError for --guest-pmu with a program that has no access to the PMU."""
+    if wanted and confined and engine.instruction_set == InstructionSet.X86_64:
+        raise PfmonError("--guest-pmu: an x86-64 program that --confine holds has no PMU; leave one of them out")
     if wanted and not engine.capabilities.performance_data:
         program = PROCESSORS[engine.instruction_set].program
         raise PfmonError(
