@@ -192,8 +192,8 @@ PROGRAM = Topic(
         ),
         Option(
             "guest-pmu",
-            "let the program use the PMU (perfmonctl, perf_event_open, rdpmc) instead of pfmon; exact: without a machine, "
-            "for events that need none",
+            "let the program use the PMU (perfmonctl, perf_event_open, rdpmc) instead of pfmon; exact: without a"
+            " machine, for events that need none",
             Kind(_guest_pmu, lambda name, value: _guest_pmu(name, None if value is True else str(value)), put),
             "exact",
             optional=True,
