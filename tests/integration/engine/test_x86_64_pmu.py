@@ -5,6 +5,7 @@ import random
 import re
 import struct
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -387,6 +388,15 @@ def test_requests_that_no_runtime_makes(seed: int, hostile: Path) -> None:
     done = without_input(EXACT, "--session-timeout=20", str(hostile), str(seed))
     assert done.returncode in (0, 124, 125) or done.returncode > 128, done
     assert "Traceback" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("runs", [10, pytest.param(300, marks=pytest.mark.exhaustive)])
+def test_words_that_a_monitoring_program_writes_are_no_harm(runs: int, program: Path) -> None:
+    """Into its requests and the rest of shared memory, in a process of their own."""
+    words = [sys.executable, SUPPORT / "hostile_memory.py", "0", str(runs), "x86_64", program]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "refused" in done.stdout
 
 
 def random_request(draw: random.Random) -> tuple[int, tuple[int, ...], int, bytes]:

@@ -37,6 +37,10 @@ READY = 0x100
 """Code of a notice: the descriptor is readable. Other codes are those of signals (POLL_IN, POLL_HUP)."""
 NO_EVENT, BAD_EVENT = -1, -2
 """In place of an event: none is wanted; the descriptor has none."""
+OTHER_TASK = (
+    "perf_event_open: an x86-64 program monitors its own process; others, such as its children, have no PMU; it "
+    "returns ESRCH"
+)
 PRECISE = 3 << 15
 """Bits of precise_ip in an attribute's flags."""
 SHARED = 1
@@ -173,6 +177,7 @@ class ProgramEvents:
         if task == -1 and processor == -1:
             fail(errno.EINVAL)
         if task not in (-1, 0):
+            self._tell(OTHER_TASK)
             fail(errno.ESRCH)
         perf_rules.check_processor(task, processor, 1)
         perf_rules.check_samples(attributes, self._tell)

@@ -181,9 +181,13 @@ class X8664Guest(ProcessGuest):
         if self._schedule and (deadlock := self._schedule.deadlock):
             self._wanted.on_notice(f"deadlock: {deadlock}")
         self._end_the_rest(process)
+        return ending
+
+    def close(self) -> None:
+        """End the guest if it still runs."""
+        super().close()
         if self._pmu:
             self._pmu.close()
-        return ending
 
     def close(self) -> None:
         """End the guest if it still runs, and what it has started."""

@@ -22,14 +22,16 @@ LOST = Struct("<2Q")
 
 
 class MappedCounter(NamedTuple):
-    """Contents of the first page: the number by which the counter is read at user level, the offset to add, times in
-    nanoseconds; ``clock``: the processor's clock now, if the program reads it in nanoseconds."""
+    """Contents of the first page: the number by which the counter is read at user level, if it counts, the offset to
+    add, times in nanoseconds; ``clock``: the processor's clock now, if the program reads it in nanoseconds;
+    ``readable``: the counter is read at user level whenever it counts."""
 
     counter: int | None
     offset: int
     enabled: int
     running: int
     clock: int | None = None
+    readable: bool = False
 
 
 class PerfRing:
@@ -65,9 +67,9 @@ class PerfRing:
     def describe(self, counter: MappedCounter, width: int) -> None:
         """Update the first page."""
         index = 0 if counter.counter is None else counter.counter + 1
-        capabilities = CAP_BIT0_IS_DEPRECATED | (CAP_USER_READS if index else 0)
+        capabilities = CAP_BIT0_IS_DEPRECATED | (CAP_USER_READS if counter.readable else 0)
         multiplier = passed = 0
-        if counter.clock is not None:
+        if counter.clock is not None and index:
             capabilities, multiplier, passed = capabilities | CAP_USER_TIME, 1, -counter.clock & WORD
         page = PAGE.pack(
             *(0, 0, 0, index, _signed(counter.offset), counter.enabled, counter.running, capabilities),

@@ -205,7 +205,8 @@ class PerfScheduler:
         offset, shown = total.value, None
         if counter is not None:
             offset, shown = offset - self._bases[counter], self._process.read_index(counter)
-        page = MappedCounter(shown, offset, total.enabled, total.running, self._process.clock)
+        readable = event.own and event.pmu_event is not None
+        page = MappedCounter(shown, offset, total.enabled, total.running, self._process.clock, readable)
         self._process.report(lambda: self._show(event, page))
 
     def _show(self, event: PerfEvent, page: MappedCounter) -> None:
