@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -340,6 +341,30 @@ static void child(void) {
     printf("%d %lu\n", WEXITSTATUS(status), read_one(file));
 }
 
+/* Three counts of a region, or 0: they differ. */
+static void *count_in_thread(void *rounds) {
+    int file = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, -1, 0, 0), i;
+    uint64_t counts[3];
+    for (i = 0; i < 3; i++) {
+        ioctl(file, PERF_EVENT_IOC_RESET, 0);
+        count_down(file, 0, (uint64_t)rounds);
+        counts[i] = read_one(file);
+    }
+    return (void *)(counts[0] == counts[1] && counts[1] == counts[2] ? counts[0] : 0);
+}
+
+static void threads(void) {
+    pthread_t all[4];
+    void *count;
+    uint64_t i;
+    for (i = 0; i < 4; i++)
+        pthread_create(&all[i], 0, count_in_thread, (void *)(10000 * (i + 1)));
+    for (i = 0; i < 4; i++) {
+        pthread_join(all[i], &count);
+        printf("%lu %lu\n", 10000 * (i + 1), (uint64_t)count);
+    }
+}
+
 static void fault(int number, siginfo_t *info, void *context) {
     printf("%d %d %p\n", number, info->si_code, info->si_addr);
     exit(0);
@@ -392,6 +417,8 @@ int main(int count, char **words) {
         descriptors();
     else if (!strcmp(what, "child"))
         child();
+    else if (!strcmp(what, "threads"))
+        threads();
     else if (!strcmp(what, "forbidden"))
         forbidden((uint32_t)first);
     else if (!strcmp(what, "forbidden_when_mapped"))

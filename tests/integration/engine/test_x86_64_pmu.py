@@ -32,7 +32,7 @@ SKYLAKE = pmu.get("skylake")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("events") / "events"
     source = SUPPORT / "x86_64_events.c"
-    subprocess.run(["cc", "-O1", "-static", "-o", path, source], check=True)
+    subprocess.run(["cc", "-O1", "-static", "-pthread", "-o", path, source], check=True)
     return path
 
 
@@ -292,6 +292,13 @@ def test_confined_programs_have_no_pmu(program: Path) -> None:
 def test_descriptors_are_copied_and_closed(program: Path) -> None:
     expected = ["25", "50", "closed -1 Bad file descriptor", "3000", "1 Too many open files"]
     assert lines(EXACT, program, "descriptors") == expected
+
+
+@pytest.mark.parametrize("quantum", [137, 1000, 100_000])
+def test_events_count_their_own_thread(quantum: int, program: Path) -> None:
+    """However often others run meanwhile."""
+    for rounds, count in numbers(EXACT, f"--quantum={quantum}", program, "threads"):
+        assert count == 5 + 2 * rounds
 
 
 def test_child_is_not_counted(program: Path) -> None:

@@ -50,7 +50,7 @@ MASK = (1 << 64) - 1
 class Ask(IntEnum):
     """What is requested (performance.h, enum pmu_request)."""
 
-    OPEN, CLOSE, READ, CONTROL, MAP, UNMAP, READ_COUNTER, LOOK, SWITCH_ALL = range(1, 10)
+    OPEN, CLOSE, READ, CONTROL, MAP, UNMAP, READ_COUNTER, LOOK, SWITCH_ALL, THREAD = range(1, 11)
 
 
 class RequestMemory:
@@ -127,6 +127,7 @@ class ProgramEvents:
             Ask.READ_COUNTER: self._read_counter,
             Ask.LOOK: self._look,
             Ask.SWITCH_ALL: self._switch_all,
+            Ask.THREAD: self._thread,
         }
 
     def answer(
@@ -176,14 +177,14 @@ class ProgramEvents:
         leader = None if group == NO_EVENT else self._event(group).event
         if task == -1 and processor == -1:
             fail(errno.EINVAL)
-        if task not in (-1, 0):
+        if task < -1:
             self._tell(OTHER_TASK)
             fail(errno.ESRCH)
         perf_rules.check_processor(task, processor, 1)
         perf_rules.check_samples(attributes, self._tell)
         leads = None if flags & perf_rules.NO_GROUP else leader
         source = source_of(attributes, raw_event)
-        event = PerfEvent(self._opened + 1, attributes, source, leads, self._task.task[1])
+        event = PerfEvent(self._opened + 1, attributes, source, leads, task if task > 0 else self._task.task[1])
         perf_rules.check_group(event, leader, self._schedule)
         if attributes.flags & PRECISE:
             fail(errno.EOPNOTSUPP)  # the modelled PMU has no precise events (PEBS)
@@ -268,4 +269,10 @@ class ProgramEvents:
     def _switch_all(self, arguments: Sequence[int], _: RequestMemory) -> int:
         """prctl: enable or disable all events."""
         self._schedule.switch_all(bool(arguments[0]))
+        return 0
+
+    def _thread(self, arguments: Sequence[int], _: RequestMemory) -> int:
+        """Another thread runs from here on."""
+        self._task.task = self._task.task[0], arguments[0] & 0xFFFFFFFF
+        self._schedule.change()
         return 0

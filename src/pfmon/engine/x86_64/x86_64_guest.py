@@ -184,14 +184,10 @@ class X8664Guest(ProcessGuest):
         return ending
 
     def close(self) -> None:
-        """End the guest if it still runs."""
+        """End the guest if it still runs, and what it has started."""
         super().close()
         if self._pmu:
             self._pmu.close()
-
-    def close(self) -> None:
-        """End the guest if it still runs, and what it has started."""
-        super().close()
         if self._schedule:
             self._schedule.close()
 

@@ -11,6 +11,7 @@
 
 #include "performance.h"
 #include "runtime.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum { SIZE_AT = 4 };            /* of perf_event_attr */
@@ -23,9 +24,9 @@ static int64_t group_of(int file) {
     return it ? (int64_t)it->number : file == -1 ? NO_EVENT : BAD_EVENT;
 }
 
-/* 0: the guest itself. */
+/* 0: the running thread; NO_TASK: none of the guest's. */
 static int64_t task_of(int number) {
-    return number == (int)process_id() ? 0 : number;
+    return number <= 0 ? number : thread_of((uint32_t)number) ? number : NO_TASK;
 }
 
 /* Bytes of the attribute to send: its size is judged there. */
@@ -154,6 +155,13 @@ static bool descriptor_call(int64_t number, const uint64_t *a, int64_t *result) 
         *result = -EINVAL;
         return true;
     }
+}
+
+/* Another thread runs from here on: its own events count. */
+void events_of_thread(uint32_t id) {
+    const int64_t arguments[REQUEST_ARGUMENTS] = {id};
+    if (any_event_is_open())
+        ask(ASK_THREAD, arguments, NULL, 0);
 }
 
 /* Whether a call that does not go to an event may close a descriptor, or replace a mapping, of one. */

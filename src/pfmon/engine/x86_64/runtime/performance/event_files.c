@@ -12,6 +12,7 @@
 #include "root/kernel_names.h"
 #include "runtime.h"
 #include "signals/signals.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum { SETTABLE = O_APPEND | O_NONBLOCK };
@@ -174,7 +175,8 @@ struct owner {                   /* struct f_owner_ex */
 static int64_t set_owner(struct event_file *it, int kind, int number) {
     if (kind < F_OWNER_TID || kind > F_OWNER_PGRP)
         return -EINVAL;
-    if (number && number != (int)(kind == F_OWNER_PGRP ? process_group() : process_id()))
+    if (number && number != (int)(kind == F_OWNER_PGRP ? process_group() : process_id())
+        && !(kind != F_OWNER_PGRP && thread_of((uint32_t)number)))
         return -ESRCH;
     it->owner_kind = kind;
     it->owner = number;

@@ -9,9 +9,10 @@
 
 #include "layout.h"
 
-enum { MAX_EVENTS = 1024, NO_EVENT = -1, BAD_EVENT = -2 };
+enum { MAX_EVENTS = 1024, NO_EVENT = -1, BAD_EVENT = -2, NO_TASK = -3 };
 
-enum pmu_request { ASK_OPEN = 1, ASK_CLOSE, ASK_READ, ASK_CONTROL, ASK_MAP, ASK_UNMAP, ASK_COUNTER, ASK_LOOK, ASK_SWITCH_ALL };
+enum pmu_request { ASK_OPEN = 1, ASK_CLOSE, ASK_READ, ASK_CONTROL, ASK_MAP, ASK_UNMAP, ASK_COUNTER, ASK_LOOK, ASK_SWITCH_ALL,
+                   ASK_THREAD };
 
 struct event_file {              /* an event, and what the guest's descriptors of it share */
     uint64_t number;             /* of the event; 0: unused */
@@ -58,6 +59,7 @@ bool is_event_mapped(uint64_t number);
 bool is_ring_read(uint64_t number);
 
 /* event_calls.c */
+void events_of_thread(uint32_t id);
 bool performance_call(int64_t number, const uint64_t *a, int64_t *result);
 bool may_lose_event(int64_t number, const uint64_t *a);
 void release_lost_events(int64_t number, const uint64_t *a, int64_t result);
