@@ -365,6 +365,29 @@ static void threads(void) {
     }
 }
 
+/* A child reads its parent's event; parts of mappings are replaced; samples have the process's number. */
+static void inherited(void) {
+    int file = open_event(PERF_TYPE_RAW, CONDITIONAL_BRANCHES, -1, 500, 0), status, child;
+    uint8_t *mapped = mmap(0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    uint64_t word;
+    count_down(file, 0, 1000);
+    child = fork();
+    if (child == 0) {
+        say("read", read(file, &word, 8));
+        say("ioctl", ioctl(file, PERF_EVENT_IOC_ENABLE, 0));
+        say("map", (long)mmap(0, PAGE, PROT_READ, MAP_SHARED, file, 0));
+        fflush(stdout);
+        _exit(close(file));
+    }
+    waitpid(child, &status, 0);
+    printf("%d %d\n", WEXITSTATUS(status), ((struct record *)(mapped + PAGE))->process == (uint32_t)getpid());
+    munmap(mapped, PAGE);
+    count_down(file, 0, 1000);
+    mapped = mmap(mapped, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0);
+    count_down(file, 0, 1000);
+    printf("%d %lu\n", mapped != MAP_FAILED, read_one(file));
+}
+
 static void fault(int number, siginfo_t *info, void *context) {
     printf("%d %d %p\n", number, info->si_code, info->si_addr);
     exit(0);
@@ -419,6 +442,8 @@ int main(int count, char **words) {
         child();
     else if (!strcmp(what, "threads"))
         threads();
+    else if (!strcmp(what, "inherited"))
+        inherited();
     else if (!strcmp(what, "forbidden"))
         forbidden((uint32_t)first);
     else if (!strcmp(what, "forbidden_when_mapped"))

@@ -305,6 +305,13 @@ def test_child_is_not_counted(program: Path) -> None:
     assert lines(EXACT, program, "child") == ["child -1 Permission denied", "3 25"]
 
 
+@pytest.mark.parametrize("ids", [[], ["--host-ids"]])
+def test_child_has_its_parent_s_descriptors_without_the_events(ids: list[str], program: Path) -> None:
+    """It waits for nothing, and closes them for itself."""
+    refused = [f"{what} -1 Permission denied" for what in ("read", "ioctl", "map")]
+    assert lines(EXACT, *ids, program, "inherited") == [*refused, "0 1", "1 3000"]
+
+
 @pytest.mark.parametrize("model", ["skylake", "nehalem", "core2", "intel_v1"])
 def test_cpuid_describes_the_pmu(model: str, program: Path) -> None:
     """Leaf 0AH (Intel SDM volume 2, CPUID): version, counters and their width; fixed-function ones and theirs."""

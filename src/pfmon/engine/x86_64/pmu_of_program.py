@@ -20,7 +20,7 @@ class PmuOfProgram:
     def __init__(self, pmu: ProgramPmu, program: CountedProgram, wanted: StartRequest) -> None:
         self._identity = pmu.identity
         self._keeps_signature = wanted.settings.cpu == SERVER
-        self.events = ProgramEvents(pmu, program, wanted.settings.process_id, wanted.on_notice)
+        self.events = ProgramEvents(pmu, program, wanted.on_notice)
         try:
             self._files = TemporaryDirectory(prefix="pfmon-pmu-")
             write_pmu_files(self._identity, self._files.name)

@@ -44,7 +44,7 @@ OTHER_TASK = (
 PRECISE = 3 << 15
 """Bits of precise_ip in an attribute's flags."""
 SHARED = 1
-MASK = (1 << 64) - 1
+MASK, NUMBER = (1 << 64) - 1, (1 << 32) - 1
 
 
 class Ask(IntEnum):
@@ -106,12 +106,12 @@ def raw_event(attributes: PerfEventAttr) -> PmuEvent:
 
 
 class ProgramEvents:
-    """The perf events of one program; ``number``: that of its process, as the program sees it."""
+    """The perf events of one program."""
 
-    def __init__(self, pmu: ProgramPmu, program: CountedProgram, number: int, notice: Callable[[str], None]) -> None:
+    def __init__(self, pmu: ProgramPmu, program: CountedProgram, notice: Callable[[str], None]) -> None:
         self._pmu, self._notice = pmu, notice
         self._notices: deque[tuple[int, int]] = deque()
-        self._task = ProgramTask(pmu, program, number)
+        self._task = ProgramTask(pmu, program)
         self._schedule = PerfScheduler(self._task)
         self._events: dict[int, PerfControl] = {}
         self._rings: list[MappedRing] = []
@@ -168,7 +168,7 @@ class ProgramEvents:
 
     def _open(self, arguments: Sequence[int], memory: RequestMemory) -> int:
         """perf_event_open: the event's number."""
-        task, processor, group, flags = arguments[:4]
+        task, processor, group, flags, number = arguments
         perf_rules.check_flags(flags)
         attributes = read_attributes(memory, 0, most=PAGE)
         perf_rules.check_levels(attributes, flags)
@@ -184,6 +184,8 @@ class ProgramEvents:
         perf_rules.check_samples(attributes, self._tell)
         leads = None if flags & perf_rules.NO_GROUP else leader
         source = source_of(attributes, raw_event)
+        if not self._task.task[0]:
+            self._task.task = (number & NUMBER,) * 2
         event = PerfEvent(self._opened + 1, attributes, source, leads, task if task > 0 else self._task.task[1])
         perf_rules.check_group(event, leader, self._schedule)
         if attributes.flags & PRECISE:

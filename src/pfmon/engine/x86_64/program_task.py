@@ -18,10 +18,11 @@ MASK = (1 << 64) - 1
 class ProgramTask:
     """The program. A retired instruction takes a nanosecond, as its clocks have it."""
 
-    def __init__(self, pmu: ProgramPmu, program: CountedProgram, number: int) -> None:
+    def __init__(self, pmu: ProgramPmu, program: CountedProgram) -> None:
         self.pmu: ProgramPmu | None = pmu
         self._pmu, self._program = pmu, program
-        self.task = number, number
+        self.task = 0, 0
+        """The numbers of process and thread, as the program sees them."""
         self._waited = 0
         self._stands = False
         self._reports: list[Callable[[], object]] = []

@@ -44,7 +44,8 @@ static void return_size(uint64_t attribute) {
 }
 
 static int64_t open_event(const uint64_t *a) {
-    int64_t arguments[REQUEST_ARGUMENTS] = {task_of((int)a[1]), (int)a[2], group_of((int)a[3]), (int64_t)a[4]};
+    int64_t arguments[REQUEST_ARGUMENTS] = {task_of((int)a[1]), (int)a[2], group_of((int)a[3]), (int64_t)a[4],
+                                            process_id()};
     struct event_file *it;
     int64_t file, number;
     uint64_t bytes;
@@ -132,6 +133,10 @@ static bool descriptor_call(int64_t number, const uint64_t *a, int64_t *result) 
     struct event_file *it = event_of_file((int)a[number == __NR_mmap ? 4 : 0]);
     if (!it)
         return false;
+    if (in_child && number != __NR_fcntl) {      /* the events are its parent's */
+        *result = -EACCES;
+        return true;
+    }
     switch (number) {
     case __NR_read:
         *result = read_event(it, a[1], a[2]);
@@ -142,7 +147,7 @@ static bool descriptor_call(int64_t number, const uint64_t *a, int64_t *result) 
     case __NR_ioctl:
         return event_ioctl(it, a, result);
     case __NR_fcntl:
-        if (a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC)
+        if (in_child || a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC)
             return false;
         *result = control_event_file(it, (int)a[0], a[1], a[2]);
         return true;
@@ -191,18 +196,10 @@ void release_lost_events(int64_t number, const uint64_t *a, int64_t result) {
     release_closed_events();
 }
 
-/* Whether the call is one about events; others go on to the kernel. */
-bool performance_call(int64_t number, const uint64_t *a, int64_t *result) {
+/* Calls that do not name one event. */
+static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
     const int64_t on[REQUEST_ARGUMENTS] = {a[0] == PR_TASK_PERF_EVENTS_ENABLE};
-    if (number == __NR_perf_event_open) {
-        *result = has_pmu() ? open_event(a) : -EACCES;
-        return true;
-    }
-    if (!any_event_is_open())
-        return false;
     switch (number) {
-    case __NR_read: case __NR_readv: case __NR_write: case __NR_writev: case __NR_ioctl: case __NR_fcntl: case __NR_mmap:
-        return descriptor_call(number, a, result);
     case __NR_poll: case __NR_ppoll: case __NR_select: case __NR_pselect6: case __NR_epoll_wait: case __NR_epoll_pwait:
     case __NR_epoll_pwait2:
         clear_read_events();
@@ -214,5 +211,21 @@ bool performance_call(int64_t number, const uint64_t *a, int64_t *result) {
         return true;
     default:
         return false;
+    }
+}
+
+/* Whether the call is one about events; others go on to the kernel. */
+bool performance_call(int64_t number, const uint64_t *a, int64_t *result) {
+    if (number == __NR_perf_event_open) {
+        *result = has_pmu() ? open_event(a) : -EACCES;
+        return true;
+    }
+    if (!has_event_files())
+        return false;
+    switch (number) {
+    case __NR_read: case __NR_readv: case __NR_write: case __NR_writev: case __NR_ioctl: case __NR_fcntl: case __NR_mmap:
+        return descriptor_call(number, a, result);
+    default:
+        return any_event_is_open() && process_call(number, a, result);
     }
 }

@@ -22,6 +22,11 @@ static uint32_t used;            /* places up to the last one that is used */
 
 /* ---------------------------------------------------------------- the table */
 
+/* Whether descriptors may be of events: in a child, of its parent's. */
+bool has_event_files(void) {
+    return used;
+}
+
 bool any_event_is_open(void) {
     return used && !in_child;
 }

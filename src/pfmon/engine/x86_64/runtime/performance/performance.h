@@ -43,6 +43,7 @@ int64_t new_event_file(bool close_on_exec, struct event_file **to);
 void forget_event_file(struct event_file *it);
 struct event_file *event_of_file(int file);
 struct event_file *event_numbered(uint64_t number);
+bool has_event_files(void);
 bool any_event_is_open(void);
 void make_readable(struct event_file *it);
 void clear_read_events(void);
