@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from pfmon.engine.api import StartRequest
 from pfmon.engine.guest_pmu import CountedProgram, ProgramPmu
 from pfmon.engine.x86_64.pmu_files import write_pmu_files
-from pfmon.engine.x86_64.program_events import ProgramEvents
+from pfmon.engine.x86_64.program_events import ProgramEvents, RunEvents
 from pfmon.errors import LostError
 
 SERVER = "x86-64-v4"
@@ -20,7 +20,8 @@ class PmuOfProgram:
     def __init__(self, pmu: ProgramPmu, program: CountedProgram, wanted: StartRequest) -> None:
         self._identity = pmu.identity
         self._keeps_signature = wanted.settings.cpu == SERVER
-        self.events = ProgramEvents(pmu, program, wanted.on_notice)
+        self.run = RunEvents()
+        self.events = ProgramEvents(pmu, program, wanted.on_notice, self.run)
         try:
             self._files = TemporaryDirectory(prefix="pfmon-pmu-")
             write_pmu_files(self._identity, self._files.name)

@@ -21,6 +21,7 @@ from pfmon.engine.qemu.qemu_binary import INSTALL, find
 from pfmon.engine.qemu.reader.guest_stream import reading
 from pfmon.engine.tasks.running_task import TaskEngine
 from pfmon.engine.tasks.tasks import words_of
+from pfmon.engine.x86_64.monitored_tasks import MonitoredTasks
 from pfmon.engine.x86_64.pmu_of_program import PmuOfProgram
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
 from pfmon.engine.x86_64.schedule_file import ScheduleFile
@@ -146,7 +147,7 @@ class X8664Guest(ProcessGuest):
         super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
         waiting = wanted.waiting
         self._schedule: ScheduleFile | None = waiting.schedule if isinstance(waiting, WaitingGuest) else ScheduleFile()
-        if wanted.follow:
+        if wanted.follow and not wanted.monitors:
             self._follow(self._task_engine())
 
     def _task_engine(self) -> TaskEngine:
@@ -173,6 +174,10 @@ class X8664Guest(ProcessGuest):
         if pmu:
             self._pmu = PmuOfProgram(pmu, self, self._wanted)
             self._reader.on_request = self._pmu.events.answer
+            if self._wanted.follow:
+                tasks = MonitoredTasks(self._pmu.run, self._pmu.events, self._wanted.on_notice)
+                self._wanted = self._wanted._replace(follow=tasks.rules(self._wanted.follow))
+                self._follow(self._task_engine())
         process = self._go_on() if self._wanted.waiting else self._spawn()
         self._read(consumer, process)
         if self._is_waiting:

@@ -11,8 +11,11 @@
 
 #include "performance.h"
 #include "runtime.h"
+#include "tasks/schedule.h"
 #include "threads/thread.h"
 #include "world/world.h"
+
+static const int64_t OTHER_PROCESS = (int64_t)1 << 32;
 
 enum { SIZE_AT = 4 };            /* of perf_event_attr */
 
@@ -24,9 +27,13 @@ static int64_t group_of(int file) {
     return it ? (int64_t)it->number : file == -1 ? NO_EVENT : BAD_EVENT;
 }
 
-/* 0: the running thread; NO_TASK: none of the guest's. */
+/* 0: the running thread, a number of another one, or OTHER_PROCESS and the host's number; NO_TASK: none of the run's. */
 static int64_t task_of(int number) {
-    return number <= 0 ? number : thread_of((uint32_t)number) ? number : NO_TASK;
+    uint32_t host;
+    if (number <= 0 || thread_of((uint32_t)number))
+        return number;
+    host = (uint32_t)(world.flags & HOST_IDS ? (uint64_t)number : host_of_number((uint64_t)number));
+    return is_of_run(host) ? OTHER_PROCESS | host : NO_TASK;
 }
 
 /* Bytes of the attribute to send: its size is judged there. */

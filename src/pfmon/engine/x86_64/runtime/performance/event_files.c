@@ -12,6 +12,7 @@
 #include "root/kernel_names.h"
 #include "runtime.h"
 #include "signals/signals.h"
+#include "world/timers.h"
 #include "threads/thread.h"
 #include "world/world.h"
 
@@ -21,6 +22,15 @@ static struct event_file files[MAX_EVENTS];
 static uint32_t used;            /* places up to the last one that is used */
 
 /* ---------------------------------------------------------------- the table */
+
+/* A child that is counted, too, has descriptors of its parent's events. */
+void inherit_event_files(void) {
+    uint32_t i;
+    for (i = 0; i < used; i++)
+        files[i].is_inherited = true;
+    forget_all_event_mappings();
+    forget_look();
+}
 
 /* Whether descriptors may be of events: in a child, of its parent's. */
 bool has_event_files(void) {
@@ -162,7 +172,9 @@ void release_closed_events(void) {
     memset(is_there, 0, sizeof(is_there));
     note_descriptors();
     for (i = 0; i < used; i++)
-        if (files[i].number && !is_there[i] && !is_event_mapped(files[i].number)) {
+        if (files[i].number && files[i].is_inherited && !is_there[i])
+            files[i].number = 0;
+        else if (files[i].number && !is_there[i] && !is_event_mapped(files[i].number)) {
             const int64_t arguments[REQUEST_ARGUMENTS] = {(int64_t)files[i].number};
             ask(ASK_CLOSE, arguments, NULL, 0);
             files[i].number = 0;

@@ -193,6 +193,10 @@ void set_look(uint64_t retired) {
     set_countdown(&now);
 }
 
+void forget_look(void) {
+    look_at = 0;
+}
+
 /* A child has no timers of its parent. */
 void forget_timers(void) {
     int i;
