@@ -338,6 +338,7 @@ def test_files_describe_the_pmu() -> None:
         "/proc/sys/kernel/perf_event_paranoid": "2",
     }
     assert lines(EXACT, "cat", *files) == list(files.values())
+    assert lines(EXACT, "sh", "-c", f"exec cat {place}/cpu/type") == ["4"]
 
 
 # --- hostile programs

@@ -53,7 +53,7 @@ class MonitoredTasks:
         """Follow so that each task's requests are answered."""
 
         def first_begins(task: api.Task) -> None:
-            self._run.processes[task.pid] = self._first
+            self._run.processes[task.pid] = self._run.by_task[task.process] = self._first
             wanted.first_begins(task)
 
         def watch(task: api.Task, engine: api.Engine) -> TaskReader:
@@ -70,7 +70,8 @@ class MonitoredTasks:
             events.execute(reader.pmu, engine, is_settled)
         else:
             events = ProgramEvents(reader.pmu, engine, self._notice, self._run, is_settled)
-            self._run.processes[task.pid] = events
+            self._run.processes[task.pid] = self._run.by_task[task.process] = events
+            events.begin_in_child(self._run.by_task[task.process[:-1]])
         engine.reader.on_request = events.answer
         return _Reader(reader, events)
 

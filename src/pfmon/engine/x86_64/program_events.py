@@ -23,6 +23,7 @@ from pfmon.engine.linux.perf import perf_rules
 from pfmon.engine.linux.perf.perf_attributes import PerfEventAttr, read_attributes
 from pfmon.engine.linux.perf.perf_control import PerfControl
 from pfmon.engine.linux.perf.perf_event import PerfEvent
+from pfmon.engine.linux.perf.perf_inherit import inherited
 from pfmon.engine.linux.perf.perf_ring import PerfRing
 from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
 from pfmon.engine.linux.perf.perf_sources import source_of
@@ -111,6 +112,7 @@ class RunEvents:
     def __init__(self) -> None:
         self.events: dict[int, tuple[PerfControl, ProgramEvents]] = {}
         self.processes: dict[int, ProgramEvents] = {}
+        self.by_task: dict[tuple[int, ...], ProgramEvents] = {}
         self.opened = 0
 
 
@@ -177,10 +179,10 @@ class ProgramEvents:
         """An event, whose process has been counted as far as it has come."""
         if number not in self._events:
             fail(errno.EBADF)
-        control, process = self._events[number]
-        if process is not self:
-            process.settle()
-        return control
+        for process in list(self._run.processes.values()):
+            if process is not self:
+                process.settle()
+        return self._events[number][0]
 
     def settle(self) -> None:
         """Wait until the process, which does not run, has been counted as far as it has come."""
@@ -203,6 +205,12 @@ class ProgramEvents:
         self._task.take(pmu, program)
         self.over.clear()
         self._schedule.begin_program()
+
+    def begin_in_child(self, parent: ProgramEvents) -> None:
+        """The process is a child of that one, whose events it may inherit."""
+        copies = inherited(parent._schedule, self._schedule, 0)
+        if copies:
+            self._schedule.begin_in_child(copies)
 
     def _target(self, task: int) -> ProgramEvents:
         """The process to monitor. OSError: ESRCH."""

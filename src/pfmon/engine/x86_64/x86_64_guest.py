@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import NamedTuple, Self
 
 from pfmon.debug_log import log
@@ -108,11 +109,14 @@ class WaitingGuest(NamedTuple):
     watch: ProcessWatch
     reader: PluginReader
     schedule: ScheduleFile
+    pmu_files: TemporaryDirectory[str] | None
 
     def close(self) -> None:
         """Kill the process."""
         self.process.close()
         self.schedule.close()
+        if self.pmu_files:
+            self.pmu_files.cleanup()
 
 
 class X8664Guest(ProcessGuest):
@@ -172,7 +176,9 @@ class X8664Guest(ProcessGuest):
             return None
         pmu = performance_data.pmu if performance_data else None
         if pmu:
-            self._pmu = PmuOfProgram(pmu, self, self._wanted)
+            waiting = self._wanted.waiting
+            files = waiting.pmu_files if isinstance(waiting, WaitingGuest) else None
+            self._pmu = PmuOfProgram(pmu, self, self._wanted, files)
             self._reader.on_request = self._pmu.events.answer
             if self._wanted.follow:
                 tasks = MonitoredTasks(self._pmu.run, self._pmu.events, self._wanted.on_notice)
@@ -187,6 +193,11 @@ class X8664Guest(ProcessGuest):
             self._wanted.on_notice(f"deadlock: {deadlock}")
         self._end_the_rest(process)
         return ending
+
+    def _is_counted(self, ended: bool) -> None:
+        """Its events have all counts."""
+        if self._pmu:
+            self._pmu.events.leave(ended)
 
     def close(self) -> None:
         """End the guest if it still runs, and what it has started."""
@@ -223,7 +234,9 @@ class X8664Guest(ProcessGuest):
         assert self._process and self._watch and self._schedule
         path = os.fsdecode(self._reader.message)
         self._reader.finish(consumer, False, 0, None)
-        waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule)
+        left = self._pmu.leave_files() if self._pmu else None
+        assert self._schedule
+        waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule, left)
         self._process = self._schedule = None
         raise ExecutedError(path, self._reader.retired, self._reader.forks, waiting)
 
