@@ -365,6 +365,28 @@ static void threads(void) {
     }
 }
 
+/* Count a program that a child executes, from its first instruction on, and a program that this executes. */
+static void count_command(char **command) {
+    struct perf_event_attr attributes = {.type = PERF_TYPE_HARDWARE, .size = sizeof(attributes), .disabled = 1,
+                                         .config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1, .enable_on_exec = 1,
+                                         .inherit = 1};
+    int ends[2], child, file, status;
+    char byte;
+    if (pipe(ends))
+        exit(1);
+    child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        status = (int)read(ends[0], &byte, 1);
+        execv(command[0], command);
+        _exit(9);
+    }
+    file = (int)syscall(SYS_perf_event_open, &attributes, child, -1, -1, 0);
+    close(ends[1]);
+    waitpid(child, &status, 0);
+    printf("%d %lu\n", WEXITSTATUS(status), read_one(file));
+}
+
 /* A child reads its parent's event; parts of mappings are replaced; samples have the process's number. */
 static void inherited(void) {
     int file = open_event(PERF_TYPE_RAW, CONDITIONAL_BRANCHES, -1, 500, 0), status, child;
@@ -374,7 +396,6 @@ static void inherited(void) {
     child = fork();
     if (child == 0) {
         say("read", read(file, &word, 8));
-        say("ioctl", ioctl(file, PERF_EVENT_IOC_ENABLE, 0));
         say("map", (long)mmap(0, PAGE, PROT_READ, MAP_SHARED, file, 0));
         fflush(stdout);
         _exit(close(file));
@@ -442,6 +463,8 @@ int main(int count, char **words) {
         child();
     else if (!strcmp(what, "threads"))
         threads();
+    else if (!strcmp(what, "command"))
+        count_command(words + 2);
     else if (!strcmp(what, "inherited"))
         inherited();
     else if (!strcmp(what, "forbidden"))

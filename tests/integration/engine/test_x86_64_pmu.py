@@ -13,6 +13,7 @@ from typing import Any
 import command
 import pytest
 from grids import few
+from host_programs import needs
 from qemu_guests import assemble, guest
 from x86_64_host import ENGINE, MARKS, without_input
 
@@ -301,15 +302,60 @@ def test_events_count_their_own_thread(quantum: int, program: Path) -> None:
         assert count == 5 + 2 * rounds
 
 
-def test_child_is_not_counted(program: Path) -> None:
-    assert lines(EXACT, program, "child") == ["child -1 Permission denied", "3 25"]
+def test_child_has_a_pmu_of_its_own(program: Path) -> None:
+    assert lines(EXACT, program, "child") == ["child 0 ", "3 25"]
+
+
+COMMAND = """
+_start:
+    mov $ROUNDS, %ecx
+1:  dec %ecx
+    jnz 1b
+    mov $FORKS, %ebx
+2:  dec %ebx
+    js 4f
+    mov $57, %eax
+    syscall
+    test %eax, %eax
+    jz 3f
+    jmp 2b
+4:  mov $61, %eax
+    mov $-1, %rdi
+    xor %esi, %esi
+    xor %edx, %edx
+    xor %r10d, %r10d
+    syscall
+3:  mov $60, %eax
+    mov $7, %edi
+    syscall
+"""
+"""12 instructions beside the loop; for a child 7 of the parent and 5 of its own."""
+
+
+@pytest.mark.parametrize(("forks", "besides"), [(0, 12), (1, 12 + 7 + 5)])
+def test_event_counts_a_command_from_its_first_instruction_on(
+    forks: int, besides: int, program: Path, tmp_path: Path
+) -> None:
+    """As `perf stat` does: enable_on_exec, with the children that it makes (inherit)."""
+    rounds = 1000
+    made = assemble(tmp_path, COMMAND, f"-Wa,--defsym,ROUNDS={rounds},--defsym,FORKS={forks}")
+    assert lines(EXACT, program, "command", made) == [f"7 {1 + 2 * rounds + besides}"]
 
 
 @pytest.mark.parametrize("ids", [[], ["--host-ids"]])
-def test_child_has_its_parent_s_descriptors_without_the_events(ids: list[str], program: Path) -> None:
-    """It waits for nothing, and closes them for itself."""
-    refused = [f"{what} -1 Permission denied" for what in ("read", "ioctl", "map")]
-    assert lines(EXACT, *ids, program, "inherited") == [*refused, "0 1", "1 3000"]
+def test_child_has_its_parent_s_descriptors(ids: list[str], program: Path) -> None:
+    """It reads the event, cannot map it in another size, and closes it for itself."""
+    assert lines(EXACT, *ids, program, "inherited") == ["read 0 ", "map -1 Invalid argument", "0 1", "1 3000"]
+
+
+@needs("perf")
+def test_perf_stat_counts_a_command(tmp_path: Path) -> None:
+    """A program of Debian's, unchanged."""
+    made = assemble(tmp_path, COMMAND, "-Wa,--defsym,ROUNDS=5000,--defsym,FORKS=1")
+    done = without_input(EXACT, "perf", "stat", "-x,", "-e", "instructions,branches", str(made))
+    instructions, branches = (line.split(",")[0] for line in done.stderr.splitlines() if ":u," in line)
+    assert int(instructions) == 1 + 2 * 5000 + 12 + 7 + 5
+    assert int(branches) == 5000 + 2 + 2 + 1  # the loop; js and jz twice, jmp
 
 
 @pytest.mark.parametrize("model", ["skylake", "nehalem", "core2", "intel_v1"])

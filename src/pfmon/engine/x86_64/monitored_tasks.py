@@ -66,6 +66,9 @@ class MonitoredTasks:
             return not _is_dead(engine) and engine.reader.is_read
 
         events = self._run.processes.get(task.pid)
+        if task.image and events is self._first and not events.over.is_set() and task.image == 1:
+            events.settle()  # the runtime hands its words over before it executes
+            events.leave(False)
         if task.image and events:
             events.execute(reader.pmu, engine, is_settled)
         else:

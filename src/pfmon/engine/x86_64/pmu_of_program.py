@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from tempfile import TemporaryDirectory
 
 from pfmon.engine.api import StartRequest
@@ -32,13 +33,14 @@ class PmuOfProgram:
         pmu: ProgramPmu,
         program: CountedProgram,
         wanted: StartRequest,
+        is_settled: Callable[[], bool],
         files: TemporaryDirectory[str] | None = None,
     ) -> None:
-        """``files``: those of a program that has executed this one."""
+        """``is_settled``: all that it has written is read; ``files``: those of a program that has executed this one."""
         self._identity = pmu.identity
         self._keeps_signature = wanted.settings.cpu == SERVER
         self.run = RunEvents()
-        self.events = ProgramEvents(pmu, program, wanted.on_notice, self.run)
+        self.events = ProgramEvents(pmu, program, wanted.on_notice, self.run, is_settled)
         self._files: TemporaryDirectory[str] | None = files or directory_of(self._identity)
 
     @property

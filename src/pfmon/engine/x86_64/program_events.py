@@ -40,8 +40,8 @@ READY = 0x100
 """Code of a notice: the descriptor is readable. Other codes are those of signals (POLL_IN, POLL_HUP)."""
 NO_EVENT, BAD_EVENT = -1, -2
 """In place of an event: none is wanted; the descriptor has none."""
-SHORT, LONG = 0.0002, 60.0
-"""Seconds from one look to the next, and until a process is given up."""
+SHORT, BEGIN, LONG = 0.0002, 2.0, 60.0
+"""Seconds from one look to the next, until a process has begun, and until one is given up."""
 PRECISE = 3 << 15
 """Bits of precise_ip in an attribute's flags."""
 SHARED = 1
@@ -216,7 +216,9 @@ class ProgramEvents:
         """The process to monitor. OSError: ESRCH."""
         if task <= NUMBER:
             return self
-        found = self._run.processes.get(task & NUMBER)
+        end = time.monotonic() + BEGIN
+        while (found := self._run.processes.get(task & NUMBER)) is None and time.monotonic() < end:
+            time.sleep(SHORT)  # a new process has not asked for its files yet
         if found is None or found.over.is_set():
             fail(errno.ESRCH)
         found.settle()

@@ -178,7 +178,7 @@ class X8664Guest(ProcessGuest):
         if pmu:
             waiting = self._wanted.waiting
             files = waiting.pmu_files if isinstance(waiting, WaitingGuest) else None
-            self._pmu = PmuOfProgram(pmu, self, self._wanted, files)
+            self._pmu = PmuOfProgram(pmu, self, self._wanted, lambda: self._reader.is_read, files)
             self._reader.on_request = self._pmu.events.answer
             if self._wanted.follow:
                 tasks = MonitoredTasks(self._pmu.run, self._pmu.events, self._wanted.on_notice)
@@ -196,8 +196,8 @@ class X8664Guest(ProcessGuest):
 
     def _is_counted(self, ended: bool) -> None:
         """Its events have all counts."""
-        if self._pmu:
-            self._pmu.events.leave(ended)
+        if self._pmu and ended:
+            self._pmu.events.leave(True)
 
     def close(self) -> None:
         """End the guest if it still runs, and what it has started."""

@@ -136,7 +136,8 @@ class Session:
     @property
     def _monitoring(self) -> FollowRules | None:
         """The processes of an x86-64 program that uses the PMU have one each."""
-        if not self.plan.guest_pmu or self.plan.model.architecture != "x86":
+        plan = self.plan
+        if not plan.guest_pmu or plan.model.architecture != "x86" or plan.settings.confined:
             return None
         from pfmon.session.run.monitoring_tasks import monitoring_tasks
 
