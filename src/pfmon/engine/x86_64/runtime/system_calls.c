@@ -33,6 +33,7 @@ static void take_arguments(uint64_t *a) {
 
 static int64_t execute(int64_t number, const uint64_t *a) {
     int64_t result;
+    hand_over_words();
     publish_count();
     if (!in_child)
         area->executing = EXECUTES_NATIVELY;

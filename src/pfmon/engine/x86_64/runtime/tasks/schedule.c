@@ -5,6 +5,7 @@
    passes to the next deadline at once; where something outside of the run may end a wait, the host's time passes. Nothing can end
    any wait: a deadlock. A process that died with the turn is noticed by those that wait for it. */
 
+#include "performance/performance.h"
 #include "schedule.h"
 
 #include <asm/stat.h>
@@ -339,6 +340,7 @@ bool pass_turn(uint64_t deadline) {
     it->from_outside = outside_may_end;
     it->call = (uint32_t)state->registers[RAX];
     schedule->clock = elapsed();
+    hand_over_words();
     publish_count();
     for (;;) {
         next = next_ready();
@@ -380,6 +382,7 @@ void yield_turn(void) {
     if (!others_exist())
         return;
     schedule->clock = elapsed();
+    hand_over_words();
     publish_count();
     while ((next = next_ready()) != own_place)
         if (give_turn(next)) {
@@ -394,6 +397,7 @@ void begin_stop(void) {
     own()->stopped = 1;
     schedule->events++;
     schedule->clock = elapsed();
+    hand_over_words();
     publish_count();
     while ((next = next_ready()) != NONE && !give_turn(next))
         ;

@@ -2,6 +2,7 @@
 
 #include <asm/unistd.h>
 
+#include "performance/performance.h"
 #include "thread.h"
 
 enum { SET_GS = 0x1001, SET_FS = 0x1002 };
@@ -72,6 +73,7 @@ void switch_to(struct guest_thread *next) {
     enter_signals(&next->context.signals);
     enter_python_stack(&next->context.python_stack);
     load_context(&next->context);
+    events_of_thread(next->id);
     if (!area->totals && next->number != last_marked)
         put_mark(MARK_THREAD, NO_INSTRUCTION, last_marked = next->number);
     switch_stacks(&before->context.stack, next->context.stack);
