@@ -118,6 +118,7 @@ class X86Rule(IntEnum):
     SHIFTS = 16
     REPEATS = 32
     KEEPS_LENGTH = 64
+    WRITES_NOTHING = 128
 
 # describe/x86_describer.pyx
 
