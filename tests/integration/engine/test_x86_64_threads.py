@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from grids import few, first_quick
-from qemu_guests import QEMU, assemble
+from qemu_guests import QEMU, assemble, compile_c
 from x86_64_host import ENGINE, MARKS, WAYS, counted, outcomes, pfmon, without_input
 
 pytestmark = MARKS
@@ -209,3 +209,32 @@ def test_one_more_than_the_most_threads_does_not_begin(ends: str) -> None:
 def test_each_way_of_counting_gives_what_threads_print(threads: str, way: str) -> None:
     done = without_input(*WAYS[way], threads, "signals")
     assert done.stdout.startswith(natively(threads, "signals").stdout)
+
+
+# ---------------------------------------------------------------- signals from outside
+
+
+INTERRUPTED_CALLS = """
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+static volatile sig_atomic_t arrived;
+static void note(int number) { (void)number; arrived++; }
+int main(void) {
+    struct itimerval often = {{0, 300}, {0, 300}};
+    long parent = getppid();
+    signal(SIGALRM, note);
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (arrived < 1000)
+        if (syscall(SYS_getppid) != parent)
+            return 1;
+    return 0;
+}
+"""
+
+
+def test_no_system_call_is_left_out_when_a_signal_arrives(tmp_path: Path) -> None:
+    program = compile_c(tmp_path, INTERRUPTED_CALLS)
+    assert without_input(*COUNT, "--host-clock", str(program)).returncode == 0

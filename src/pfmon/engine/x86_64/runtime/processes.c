@@ -103,6 +103,7 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
 
 /* The child's first function (entry.S). */
 void begin_child(void) {
+    running->id = process_id();
     unblock_signals();
     continue_after_fault();
 }

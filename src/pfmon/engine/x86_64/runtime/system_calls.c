@@ -6,6 +6,7 @@
 
 #include "root/root.h"
 #include "runtime.h"
+#include "signals/signals.h"
 #include "threads/thread.h"
 #include "world/world.h"
 
@@ -33,7 +34,9 @@ static int64_t execute(int64_t number, const uint64_t *a) {
     if (!in_child)
         area->executing = EXECUTES_NATIVELY;
     give_timer_to_host(true);
+    use_own_mask();
     result = is_executed_by_runtime() ? execute_translated(number, a) : KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    apply_mask();
     give_timer_to_host(false);
     if (!in_child)
         area->executing = 0;
@@ -71,6 +74,8 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return map_call(number, a);
     if (is_signal_call(number))
         return signal_call(number, a);
+    if (threaded)
+        name_process(number, a);
     if (root.confined)
         name_own_process(number, a);
     if (thread_call(number, a, &result))

@@ -49,6 +49,12 @@ void apply_mask(void) {
     applied = host;
 }
 
+/* The kernel's mask is the running thread's: a program that it executes has that. */
+void use_own_mask(void) {
+    applied = own.mask & ~FAULT_SIGNALS;
+    KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &applied, 0, 8);
+}
+
 static void set_mask(uint64_t mask) {
     own.mask = mask & ~NEVER_BLOCKED;
     apply_mask();

@@ -115,6 +115,7 @@ void leave_robust_lists(void);
 
 /* thread_calls.c */
 int64_t send_to_thread(uint32_t id, const siginfo_t *info);
+void name_process(int64_t number, uint64_t *a);
 bool thread_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* host_timers.c */
