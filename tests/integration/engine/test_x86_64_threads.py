@@ -90,6 +90,15 @@ def test_a_guarded_root_may_have_threads(tmp_path: Path) -> None:
     assert done.stdout.startswith("conditions 179400\n")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", few(range(300), 2))
+def test_threads_that_do_random_things_end(tmp_path: Path, seed: int) -> None:
+    program = compiled(tmp_path, "x86_64_wild_threads")
+    options = f"--schedule-seed={seed % 5}", f"--quantum={100 + 13 * seed * seed}"
+    done = without_input(*COUNT, *options, program, str(seed))
+    assert done.stdout.startswith(natively(program, str(seed)).stdout) and done.returncode == 0, done
+
+
 # ---------------------------------------------------------------- the order
 
 
