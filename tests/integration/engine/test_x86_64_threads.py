@@ -14,8 +14,19 @@ pytestmark = MARKS
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 COUNT = ["-e", "instructions_retired"]
 PARTS = (
-    *("mutexes", "barriers", "conditions", "semaphores", "times", "processor_times", "signals", "alarms", "timers"),
-    *("cancelling", "robust", "robust_heirs", "inheriting", "storage", "storm", "hundreds", "files", "named_pipes"),
+    *("mutexes", "barriers", "conditions", "semaphores", "times", "processor_times", "signals", "spinning", "alarms"),
+    *(
+        "timers",
+        "cancelling",
+        "robust",
+        "robust_heirs",
+        "inheriting",
+        "storage",
+        "storm",
+        "hundreds",
+        "files",
+        "named_pipes",
+    ),
     *("locks_of_files", "children", "names", "words"),
 )
 """What x86_64_threads.c does."""

@@ -298,6 +298,8 @@ uint64_t deliver_signals(uint64_t ip) {
     state->pending = 0;
     set_mask(suspended ? suspended_mask : own.mask);         /* no handler has begun */
     suspended = false;
+    if (threaded)
+        wake_interrupted();
     return ip;
 }
 

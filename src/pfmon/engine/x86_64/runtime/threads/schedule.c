@@ -36,7 +36,8 @@ void make_ready(struct guest_thread *thread) {
     else
         first_ready = thread;
     last_ready = thread;
-    ready_count++;
+    if (++ready_count == 1)
+        update_countdown();      /* the turn of the running thread has an end now */
 }
 
 static struct guest_thread *take_first(void) {
@@ -130,7 +131,8 @@ static void wake_due(void) {
             wake(it);
 }
 
-static void wake_interrupted(void) {
+/* Threads that wait go on with the handlers of their signals. */
+void wake_interrupted(void) {
     struct guest_thread *it;
     for (it = threads; it; it = it->next)
         if (it->status == WAITS && has_signal_for(it)) {
@@ -183,6 +185,7 @@ static void let_time_pass(uint64_t nanoseconds) {
 static void idle(void) {
     struct guest_thread *it, *outside = NULL;
     uint64_t end = first_deadline(), timer = next_timer(), count = 0, now;
+    bool has_children = !without_children(NULL);     /* whose signals may end any wait */
     if (timer < end)
         end = timer;
     for (it = threads; it; it = it->next)
@@ -190,10 +193,10 @@ static void idle(void) {
             outside = it;
             count++;
         }
-    if (!outside && end == NEVER && !has_host_timers)
+    if (!outside && !has_children && end == NEVER && !has_host_timers)
         end_in_deadlock();
     now = elapsed();
-    if (outside)
+    if (outside || has_children)
         wait_outside(outside, count == 1, end == NEVER ? NEVER : end > now ? end - now : 0);
     else if (end == NEVER)
         rest(NEVER);

@@ -77,12 +77,14 @@ uint32_t thread_count(void);
 void take_name_of(const struct guest_thread *thread, char *to);
 
 /* contexts.c, switch.S */
+void begin_thread(void);
 void copy_context(struct guest_thread *to);
 void switch_to(struct guest_thread *next);
 void switch_stacks(uint64_t *from, uint64_t to);
 extern const char first_of_thread[];
 
 /* schedule.c */
+void wake_interrupted(void);
 void schedule_begin(uint64_t quantum, uint64_t seed);
 void make_ready(struct guest_thread *thread);
 void leave_schedule(void) __attribute__((noreturn));

@@ -20,6 +20,7 @@ static int64_t send(struct guest_thread *to, const siginfo_t *info) {
     added = add_signal(info, to);
     apply_mask();
     set_pending();
+    wake_interrupted();
     return added ? 0 : -EAGAIN;
 }
 
