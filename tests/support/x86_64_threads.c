@@ -341,6 +341,39 @@ static void spinning(void) {
     printf("spinning %ld\n", end(1));
 }
 
+static int locked;
+static volatile int stops;
+
+/* A lock that is free for the time of a system call, as Python's interpreters have it. */
+static void *free_for_a_call(void *mine) {
+    while (!stops) {
+        pthread_mutex_lock(&lock);
+        locked = 1;
+        pthread_mutex_unlock(&lock);
+        for (volatile int i = 0; i < 300; i++)
+            continue;
+        pthread_mutex_lock(&lock);
+        locked = 0;
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&lock);
+        getppid();
+    }
+    return mine;
+}
+
+static void freeing(void) {
+    stops = 0;
+    begin(1, free_for_a_call);
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&lock);
+        while (locked)
+            pthread_cond_wait(&changed, &lock);
+        pthread_mutex_unlock(&lock);
+    }
+    stops = 1;
+    printf("freeing %ld\n", end(1));
+}
+
 static void *block_and_note(void *mine) {
     sigset_t set;
     if (mine) {
@@ -799,7 +832,7 @@ static void robust_heirs(void) {
 
 #define PART(name) {#name, name}
 static const struct { const char *name; void (*run)(void); } parts[] = {
-    PART(mutexes), PART(barriers), PART(conditions), PART(semaphores), PART(times), PART(processor_times), PART(signals), PART(spinning), PART(alarms),
+    PART(mutexes), PART(barriers), PART(conditions), PART(semaphores), PART(times), PART(processor_times), PART(signals), PART(spinning), PART(freeing), PART(alarms),
     PART(timers), PART(cancelling), {"robust", robust_plain}, {"robust_heirs", robust_heirs}, PART(inheriting), PART(storage), PART(storm),
     PART(hundreds), PART(files), PART(named_pipes), PART(locks_of_files), PART(children), PART(names), PART(words),
 };

@@ -14,7 +14,18 @@ pytestmark = MARKS
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 COUNT = ["-e", "instructions_retired"]
 PARTS = (
-    *("mutexes", "barriers", "conditions", "semaphores", "times", "processor_times", "signals", "spinning", "alarms"),
+    *(
+        "mutexes",
+        "barriers",
+        "conditions",
+        "semaphores",
+        "times",
+        "processor_times",
+        "signals",
+        "spinning",
+        "freeing",
+        "alarms",
+    ),
     *(
         "timers",
         "cancelling",

@@ -127,6 +127,7 @@ static bool writes_nothing(int64_t number) {
 /* Execute the system call in the guest's registers; returns where to go on. */
 uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     int64_t number = (int64_t)state->registers[RAX], result;
+    bool ends_turn = threaded && has_woken();
     uint64_t a[6];
     if (state->pending)
         return next_ip - SYSTEM_CALL_BYTES;      /* a signal has just arrived: its handler runs first */
@@ -144,5 +145,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;
     state->registers[RAX] = (uint64_t)result;
+    if (ends_turn)
+        end_turn();
     return next_ip;
 }

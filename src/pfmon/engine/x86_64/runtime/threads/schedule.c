@@ -18,6 +18,7 @@ static struct guest_thread *first_ready, *last_ready;
 static uint32_t ready_count;
 static uint64_t turn_end, turn_begin;        /* instructions retired */
 static uint64_t turns;
+static bool woke;                /* the running thread has let another one go on, in this turn */
 
 void schedule_begin(uint64_t instructions, uint64_t seed) {
     quantum = instructions;
@@ -29,6 +30,7 @@ void schedule_begin(uint64_t instructions, uint64_t seed) {
 void make_ready(struct guest_thread *thread) {
     if (thread->status == READY)
         return;
+    woke = woke || thread->status == WAITS;
     thread->status = READY;
     thread->behind = NULL;
     if (first_ready)
@@ -247,6 +249,7 @@ uint64_t turns_so_far(void) {
 
 static void begin_turn(struct guest_thread *thread) {
     turns++;
+    woke = false;
     thread->status = RUNS;
     turn_begin = instructions_retired();
     turn_end = turn_begin + turn_length();
@@ -278,6 +281,12 @@ void end_turn(void) {
     put_last(running);
     next = next_thread();
     give_processor_to(next);
+}
+
+/* Whether the running thread's turn ends behind its next system call, since it has woken another one: that would find a lock
+   taken again otherwise which was free in between, in each of its turns. */
+bool has_woken(void) {
+    return woke;
 }
 
 /* The running thread has ended. */

@@ -88,6 +88,7 @@ void wake_interrupted(void);
 void schedule_begin(uint64_t quantum, uint64_t seed);
 void make_ready(struct guest_thread *thread);
 void leave_schedule(void) __attribute__((noreturn));
+bool has_woken(void);
 void end_turn(void);
 bool let_others_run(uint64_t deadline);
 void wait_in_schedule(uint64_t deadline);
