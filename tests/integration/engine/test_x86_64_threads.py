@@ -1,6 +1,8 @@
 """The x86_64 engine: programs with threads behave as natively, in an order that repeats."""
 
 import json
+import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 from grids import few, first_quick
 from qemu_guests import QEMU, assemble, compile_c
-from x86_64_host import ENGINE, MARKS, WAYS, counted, outcomes, pfmon, without_input
+from x86_64_host import ENGINE, MARKS, PFMON, WAYS, counted, outcomes, pfmon, without_input
 
 pytestmark = MARKS
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
@@ -243,6 +245,51 @@ def test_each_way_of_counting_gives_what_threads_print(threads: str, way: str) -
 
 
 # ---------------------------------------------------------------- signals from outside
+
+
+DAEMON = """
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+static sem_t never;
+static void *stay(void *unused) { sem_wait(&never); return unused; }
+int main(int count, char **words) {
+    struct pollfd wanted = {.events = POLLIN};
+    struct signalfd_siginfo info;
+    pthread_t made;
+    sigset_t set;
+    int number;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_create(&made, NULL, stay, NULL);
+    printf("%d\\n", getpid());
+    fflush(stdout);
+    if (count == 1)
+        return sigwait(&set, &number) || number != SIGUSR1;
+    wanted.fd = signalfd(-1, &set, 0);
+    poll(&wanted, 1, -1);
+    return read(wanted.fd, &info, sizeof(info)) != sizeof(info) || info.ssi_signo != SIGUSR1;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [[], ["by a descriptor"]], ids=str)
+def test_a_wait_for_a_signal_from_outside_is_no_deadlock(tmp_path: Path, words: list[str]) -> None:
+    program = compile_c(tmp_path, DAEMON, "-w", "-pthread")
+    command = [*PFMON, *COUNT, "--host-ids", str(program), *words]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        process = int(running.stdout.readline())
+        time.sleep(0.2)  # it waits then, most likely
+        os.kill(process, signal.SIGUSR1)
+        assert running.wait(timeout=60) == 0
 
 
 INTERRUPTED_CALLS = """

@@ -145,10 +145,10 @@ void wake_interrupted(void) {
 
 /* ---------------------------------------------------------------- nobody can run */
 
-/* Whether something outside can end a thread's wait; `endless`: time does not. */
-static bool is_from_outside(const struct guest_thread *thread, bool endless) {
+/* Whether something outside can end a thread's wait. */
+static bool is_from_outside(const struct guest_thread *thread) {
     const struct wait *wait = thread->status == WAITS ? thread->wait : NULL;
-    return wait && (!wait->is_inside(wait) || (wait->for_signals && endless));
+    return wait && (!wait->is_inside(wait) || (waits_endlessly && (wait->for_signals || wait->takes_signals)));
 }
 
 static void rest(uint64_t nanoseconds) {
@@ -190,11 +190,13 @@ static void idle(void) {
     bool has_children = !without_children(NULL);     /* whose signals may end any wait */
     if (timer < end)
         end = timer;
+    waits_endlessly = end == NEVER;
     for (it = threads; it; it = it->next)
-        if (is_from_outside(it, end == NEVER)) {
+        if (is_from_outside(it)) {
             outside = it;
             count++;
         }
+    waits_endlessly = false;
     if (!outside && !has_children && end == NEVER && !has_host_timers)
         end_in_deadlock();
     now = elapsed();
