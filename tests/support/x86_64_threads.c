@@ -260,6 +260,7 @@ static void *wait_for_set(void *mine) {
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
     sigwait(&set, &number);
+    __atomic_add_fetch(&stage, 1, __ATOMIC_SEQ_CST);
     return (void *)(long)number;
 }
 
@@ -278,18 +279,16 @@ static void signals(void) {
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &set, &old);
+    stage = 0;
     begin(3, wait_for_set);
-    kill(getpid(), SIGUSR2);
-    pthread_kill(made[2], SIGUSR2);
-    usleep(10000);
-    kill(getpid(), SIGUSR2);
-    usleep(10000);
-    kill(getpid(), SIGUSR2);
-    printf(" %ld", end(2) / 12);
-    kill(getpid(), SIGUSR2);
-    pthread_join(made[2], NULL);
-    while (sigtimedwait(&set, NULL, &(struct timespec){0, 0}) > 0)
-        continue;
+    for (long i = 1; i <= 3; i++) {
+        kill(getpid(), SIGUSR2);
+        until(i);
+    }
+    printf(" %ld", end(3) / SIGUSR2);
+    begin(1, wait_for_set);
+    pthread_kill(made[0], SIGUSR2);
+    printf(" %ld", end(1) / SIGUSR2);
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_SETMASK, &set, NULL);
     pthread_kill(pthread_self(), SIGUSR1);
