@@ -95,6 +95,8 @@ def test_threads_do_what_they_do_natively(threads: str, part: str) -> None:
 def test_the_same_with_other_times_numbers_and_turns(threads: str, part: str, options: list[str]) -> None:
     if options == ["--host-clock"] and part == "processor_times":
         pytest.skip("the host does not know how long a thread has run")
+    if options == ["--quantum=50"] and part == "freeing":
+        pytest.skip("the lock is free for less than the other thread takes to come to it")
     assert without_input(*COUNT, *options, threads, part).stdout.startswith(natively(threads, part).stdout)
 
 
