@@ -3,6 +3,7 @@
 #include <asm/unistd.h>
 
 #include "performance/performance.h"
+#include "countdown.h"
 #include "thread.h"
 
 enum { SET_GS = 0x1001, SET_FS = 0x1002 };
@@ -51,6 +52,13 @@ static void load_context(const struct context *from) {
     state->python_first = from->python[2];
     state->python_bytes = from->python[3];
     load_extended(from->extended);
+}
+
+/* The first function of a new thread. */
+void begin_thread(void) {
+    set_pending();
+    update_countdown();
+    continue_after_fault();
 }
 
 /* A new thread begins with the registers of the one that makes it. */

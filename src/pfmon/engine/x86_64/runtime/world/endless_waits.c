@@ -33,12 +33,14 @@ int64_t wait_for_file(int file, short events) {
     const uint64_t a[2] = {(uint64_t)&wanted, 1};
     const struct wait wait = {.attempt = attempt_own_poll, .is_inside = is_inside_poll, .a = a, .text = "for a file"};
     int64_t flags = KERNEL3(__NR_fcntl, file, F_GETFL, 0);
+    uint64_t turns;
     int64_t result;
     if (failed(flags) || flags & O_NONBLOCK)
         return 0;
-    do
+    do {
+        turns = turns_so_far();
         result = wait_until(&wait, NEVER);
-    while (result > 0 && threaded && attempt_own_poll(&wait, 0) == 0);       /* another thread was faster */
+    } while (result > 0 && turns != turns_so_far() && attempt_own_poll(&wait, 0) == 0);      /* another thread was faster */
     return result;
 }
 
