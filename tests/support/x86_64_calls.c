@@ -1,0 +1,98 @@
+/* Prints what calls return, which is the same natively and under the engine: the part that is named. */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef SS_AUTODISARM
+#define SS_AUTODISARM (1U << 31)
+#endif
+
+enum { STACK = 65536 };
+
+static char stack[STACK], other_stack[STACK];
+
+static void tell(const char *what, int result) {
+    printf("%s: %d %s\n", what, result, result < 0 ? strerrorname_np(errno) : "");
+}
+
+/* ---------------------------------------------------------------- sigaltstack */
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    stack_t *saved = &((ucontext_t *)context)->uc_stack, now;
+    char here;
+    sigaltstack(NULL, &now);
+    printf("handler: saved %x %zu, now %x %zu, on it %d\n", saved->ss_flags, saved->ss_size, now.ss_flags, now.ss_size,
+           &here >= stack && &here < stack + STACK);
+    if (number == SIGUSR2)
+        *saved = (stack_t){.ss_sp = other_stack, .ss_size = STACK};
+    (void)info;
+}
+
+static void set_stack(unsigned flags, size_t bytes) {
+    stack_t it = {.ss_sp = stack, .ss_flags = (int)flags, .ss_size = bytes}, now;
+    tell("set", sigaltstack(&it, NULL));
+    sigaltstack(NULL, &now);
+    printf("%x %zu %d\n", now.ss_flags, now.ss_size, now.ss_sp == stack);
+    raise(SIGUSR1);
+}
+
+static void alternate_stacks(void) {
+    const unsigned flags[] = {0, SS_ONSTACK, SS_DISABLE, SS_AUTODISARM, 3, ~0U, 4, SS_AUTODISARM | SS_DISABLE};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    stack_t now;
+    size_t i;
+    int on_it;
+    for (on_it = 1; on_it >= 0; on_it--) {
+        action.sa_flags = SA_SIGINFO | (on_it ? SA_ONSTACK : 0);
+        sigaction(SIGUSR1, &action, NULL);
+        sigaction(SIGUSR2, &action, NULL);
+        raise(SIGUSR1);
+        for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+            set_stack(flags[i], STACK);
+        set_stack(0, 2047);
+        set_stack(SS_DISABLE, 1);
+        set_stack(0, STACK);
+        raise(SIGUSR2);
+        sigaltstack(NULL, &now);
+        printf("after: %x %zu %d\n", now.ss_flags, now.ss_size, now.ss_sp == other_stack);
+    }
+}
+
+/* ---------------------------------------------------------------- processes */
+
+static void affinity(void) {
+    cpu_set_t set, none;
+    CPU_ZERO(&none);
+    tell("of this process", sched_getaffinity(0, sizeof(set), &set));
+    tell("of none", sched_getaffinity(-1, sizeof(set), &set));
+    tell("too small", sched_getaffinity(0, 4, &set));
+    tell("set of none", sched_setaffinity(-1, sizeof(set), &set));
+    tell("empty set", sched_setaffinity(0, sizeof(none), &none));
+    tell("no bytes", sched_setaffinity(0, 0, &none));
+    tell("no bytes of none", sched_setaffinity(-1, 0, &none));
+    tell("nowhere", sched_setaffinity(0, sizeof(set), (cpu_set_t *)8));
+}
+
+static const struct part {
+    const char *name;
+    void (*run)(void);
+} parts[] = {
+    {"alternate-stacks", alternate_stacks},
+    {"affinity", affinity},
+};
+
+int main(int count, char **words) {
+    size_t i;
+    for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (count > 1 && strcmp(words[1], parts[i].name) == 0)
+            parts[i].run();
+        else if (count == 1)
+            puts(parts[i].name);
+    return 0;
+}
