@@ -2,10 +2,16 @@
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -79,12 +85,39 @@ static void affinity(void) {
     tell("nowhere", sched_setaffinity(0, sizeof(set), (cpu_set_t *)8));
 }
 
+/* ---------------------------------------------------------------- arguments that a call does not use */
+
+static void unused_arguments(void) {
+    /* Neither above the addresses of processes nor below: times, errors, sizes. */
+    const unsigned long anything[] = {1767225600, 0x60001000, 0x70000000, 0x7E000000, 0x700000000000, -1UL, -22UL, 1UL << 63};
+    static const int files[] = {F_GETFD, F_GETFL, F_GETOWN, F_GETSIG};
+    unsigned int word = 0;
+    int poll = epoll_create1(0), queue;
+    size_t i, k;
+    for (i = 0; i < sizeof(anything) / sizeof(anything[0]); i++) {
+        unsigned long it = anything[i];
+        tell("wake", syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, it, it, it));
+        tell("wait", syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 1, 0, it, it));
+        tell("requeue", syscall(SYS_futex, &word, FUTEX_CMP_REQUEUE_PRIVATE, 1, (int)it & 0x7FFFFFFF, &word, 0));
+        for (k = 0; k < sizeof(files) / sizeof(files[0]); k++)
+            tell("fcntl", syscall(SYS_fcntl, 1, files[k], it) < 0 ? -1 : 0);
+        tell("own", syscall(SYS_fcntl, poll, F_DUPFD, it & 0xFFFFFFFF00000000 ? it : 0) < 0 ? -1 : 0);
+        tell("delete", syscall(SYS_epoll_ctl, poll, EPOLL_CTL_DEL, 0, it));
+        queue = msgget(IPC_PRIVATE, 0600);
+        tell("remove", syscall(SYS_msgctl, queue, IPC_RMID, it));
+        queue = semget(IPC_PRIVATE, 1, 0600);
+        tell("value", syscall(SYS_semctl, queue, 0, SETVAL, it));
+        tell("remove", syscall(SYS_semctl, queue, 0, IPC_RMID, it));
+    }
+}
+
 static const struct part {
     const char *name;
     void (*run)(void);
 } parts[] = {
     {"alternate-stacks", alternate_stacks},
     {"affinity", affinity},
+    {"unused-arguments", unused_arguments},
 };
 
 int main(int count, char **words) {
