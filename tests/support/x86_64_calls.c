@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,10 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/timex.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -111,6 +116,89 @@ static void unused_arguments(void) {
     }
 }
 
+/* ---------------------------------------------------------------- clocks, timers, messages */
+
+static void clocks(void) {
+    const struct timespec time = {1000, 0}, bad = {1000, 1000000000};
+    struct timex state = {0};
+    time_t now = syscall(SYS_time, 0);
+    tell("monotonic", clock_settime(CLOCK_MONOTONIC, &time));
+    tell("processor", clock_settime(CLOCK_PROCESS_CPUTIME_ID, &time));
+    tell("none", clock_settime(99, &time));
+    tell("bad time", clock_settime(CLOCK_REALTIME, &bad));
+    tell("nowhere", syscall(SYS_clock_settime, CLOCK_REALTIME, 8));
+    tell("state", adjtimex(&state) < 0 ? -1 : 0);
+    printf("tick %ld, time %d\n", state.tick, state.time.tv_sec == now || state.time.tv_sec == now + 1);
+    tell("state of monotonic", clock_adjtime(CLOCK_MONOTONIC, &state));
+    tell("state of none", clock_adjtime(99, &state));
+    tell("state nowhere", syscall(SYS_adjtimex, 8));
+}
+
+static void tell_times(struct timespec interval, struct timespec value) {
+    printf("interval %ld %ld, %s\n", interval.tv_sec, interval.tv_nsec, value.tv_sec || value.tv_nsec ? "set" : "not set");
+}
+
+/* A timer that is not set has an interval, or not. */
+static void timers(void) {
+    static const int clocks[] = {CLOCK_REALTIME, CLOCK_PROCESS_CPUTIME_ID};
+    static const struct itimerspec values[] = {{{10, 0}, {0, 0}}, {{10, 0}, {30, 0}}, {{0, 0}, {0, 0}}, {{5, 0}, {0, 0}}};
+    struct itimerval now, own;
+    struct itimerspec left;
+    timer_t made[2];
+    int i, file = timerfd_create(CLOCK_MONOTONIC, 0), k;
+    for (k = 0; k < 2; k++)
+        timer_create(clocks[k], NULL, &made[k]);
+    for (i = 0; i < 4; i++) {
+        for (k = ITIMER_REAL; k <= ITIMER_PROF; k++) {
+            own = (struct itimerval){{values[i].it_interval.tv_sec, 0}, {values[i].it_value.tv_sec, 0}};
+            setitimer(k, &own, NULL);
+            getitimer(k, &now);
+            printf("%d: %ld %d\n", k, now.it_interval.tv_sec, now.it_value.tv_sec || now.it_value.tv_usec);
+        }
+        for (k = 0; k < 2; k++) {
+            timer_settime(made[k], 0, &values[i], NULL);
+            timer_gettime(made[k], &left);
+            tell_times(left.it_interval, left.it_value);
+        }
+        timerfd_settime(file, 0, &values[i], NULL);
+        timerfd_gettime(file, &left);
+        tell_times(left.it_interval, left.it_value);
+    }
+}
+
+static void messages(void) {
+    struct mq_attr size = {.mq_maxmsg = 1, .mq_msgsize = 8};
+    struct timespec before, soon, bad = {0, -1}, past = {0, 0}, after;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    siginfo_t info;
+    sigset_t set;
+    char name[32], text[8];
+    mqd_t queue;
+    snprintf(name, sizeof(name), "/x86-64-calls-%d-%ld", getpid(), (long)&name & 0xFFFFFF);
+    queue = mq_open(name, O_CREAT | O_RDWR, 0600, &size);
+    tell("open", queue < 0 ? -1 : 0);
+    mq_unlink(name);
+    clock_gettime(CLOCK_REALTIME, &before);
+    soon = before;
+    soon.tv_sec++;
+    tell("empty", mq_timedreceive(queue, text, 8, NULL, &soon));
+    clock_gettime(CLOCK_REALTIME, &after);
+    printf("a second has passed: %d\n", after.tv_sec > before.tv_sec);
+    tell("bad time", mq_timedreceive(queue, text, 8, NULL, &bad));
+    tell("past", mq_timedreceive(queue, text, 8, NULL, &past));
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    tell("notify", mq_notify(queue, &event));
+    tell("send", mq_timedsend(queue, "one", 4, 3, &past));
+    sigwaitinfo(&set, &info);
+    printf("notified by %d, own %d, user %d\n", info.si_code, info.si_pid == getpid(), info.si_uid == getuid());
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_sec++;
+    tell("full", mq_timedsend(queue, "two", 4, 3, &soon));
+    tell("receive", mq_timedreceive(queue, text, 8, NULL, NULL));
+}
+
 static const struct part {
     const char *name;
     void (*run)(void);
@@ -118,6 +206,9 @@ static const struct part {
     {"alternate-stacks", alternate_stacks},
     {"affinity", affinity},
     {"unused-arguments", unused_arguments},
+    {"clocks", clocks},
+    {"timers", timers},
+    {"messages", messages},
 };
 
 int main(int count, char **words) {

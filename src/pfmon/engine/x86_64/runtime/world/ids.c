@@ -95,7 +95,7 @@ static uint64_t group_of(uint64_t given) {
 /* A signal's sender, as the guest sees it: numbers of kill(2), and those of SIGCHLD. */
 void show_sender(siginfo_t *info) {
     if (of_host() || (info->si_signo != SIGCHLD && info->si_code != SI_USER && info->si_code != SI_QUEUE
-                      && info->si_code != SI_TKILL))
+                      && info->si_code != SI_TKILL && info->si_code != SI_MESGQ))
         return;
     info->si_pid = (int)seen(info->si_pid, host_process);
     if (info->si_uid == host_user)

@@ -26,6 +26,9 @@ static inline int64_t call(int64_t number, uint64_t a, uint64_t b, uint64_t c, u
     return pass_on(number, (const uint64_t[6]){a, b, c, d, e, f});
 }
 
+/* message_queues.c */
+bool message_queue_call(int64_t number, const uint64_t *a, int64_t *result);
+
 /* wait_ends.c: whether nothing from outside can end a wait */
 bool is_inside_poll(const struct wait *it);
 bool without_children(const struct wait *it);
