@@ -6,6 +6,10 @@ from typing import Any
 import pfmon
 from pfmon.session.run.followed_tasks import TaskCounts
 
+ENGINES = ("x86_64", "qemu")
+"""Those that follow x86-64 programs."""
+engine = ENGINES[0]
+"""The one that `follow` takes (the fixture `each_engine`)."""
 EVENT = "INSTRUCTIONS_RETIRED"
 EXIT = "mov $60, %eax\n mov ${}, %edi\n syscall\n"
 WAIT = "mov $61, %eax\n mov $-1, %rdi\n xor %esi, %esi\n xor %edx, %edx\n xor %r10d, %r10d\n syscall\n"
@@ -50,7 +54,8 @@ int main(int argc, char **argv) {
 
 def follow(*command: str | Path, **options: Any) -> pfmon.Run:
     """Run a program with everything that it starts; its output is kept."""
-    return pfmon.run(list(command), **{"events": [EVENT], "follow_all": True, "capture": True, **options})
+    usual = {"events": [EVENT], "follow_all": True, "capture": True, "engine": engine}
+    return pfmon.run(list(command), **{**usual, **options})
 
 
 def tasks(run: pfmon.Run) -> dict[str, TaskCounts]:

@@ -25,6 +25,8 @@ from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import IntervalMachine
 from pfmon.machine.config.machine_config import load
+from pfmon.pmu import get
+from pfmon.session.run.program_pmu import ProgramPmu
 from pfmon.stream._stream import Consumer
 
 PLUGIN = Path(__file__).resolve().parents[2] / "src" / "pfmon" / "engine" / "qemu" / "plugin"
@@ -34,7 +36,8 @@ MEMBERS = {
         *("threads[0].progress", "threads[0].before", "threads[0].last", "threads[0].slots", "threads[0].strings"),
         *("threads[1].last", "announced", "count", "retired", "executing", "nothing", "base", "begun", "doubtful"),
         *("doubtful_at", "trouble", "message_length", "message", "task", "forks", "inherited", "status", "executed"),
-        *("stopping", "traced", "totals"),
+        *("stopping", "traced", "totals", "request", "request.asked", "request.answered", "request.what"),
+        *("request.length", "request.arguments", "request.data"),
     ),
 }
 SIZES = {
@@ -104,13 +107,24 @@ class Writer:
             one.close()
 
 
-def disturb(number: int, places: dict[str, dict[str, int]], engine: str) -> str:
-    """Run a program while words are written; how that ended."""
+def monitored(one: ProcessGuest) -> ProgramPmu:
+    """The PMU of a program that monitors itself."""
+    return ProgramPmu(get("skylake"), one, None)
+
+
+def disturb(number: int, places: dict[str, dict[str, int]], engine: str, monitoring: str = "") -> str:
+    """Run a program while words are written; how that ended. ``monitoring``: one that monitors itself
+    (x86_64_events.c)."""
     pick = random.Random(number)
-    traced, totals = number % 3 == 1, number % 3 == 2
+    traced, totals = bool(monitoring) or number % 3 == 1, not monitoring and number % 3 == 2
     with Path(os.devnull).open("w") as nowhere:
         files = (0, nowhere.fileno(), nowhere.fileno())
         command = [EXAMPLES / "x86_64" / pick.choice(("sort", "queens", "hashmap", "fib"))]
+        if monitoring:
+            command = [
+                monitoring,
+                *pick.choice((("overflows", "0x1C4", "300", "300000"), ("ring", "1"), ("descriptors",))),
+            ]
         one = guest(command, files=files, addresses=traced, totals=totals, engine=engine)
         writer, over = Writer(one, places, pick), Event()
 
@@ -120,13 +134,14 @@ def disturb(number: int, places: dict[str, dict[str, int]], engine: str) -> str:
                 writer.write()
 
         thread = Thread(target=write)
-        machine = traced and number % 2
+        machine = traced and number % 2 and not monitoring
+        pmu = monitored(one) if monitoring else None
         consumer: Consumer = IntervalMachine(load("core2"), one.table) if machine else Tally(one.table, traced)
         thread.start()
         stop = Timer(PATIENCE, one.stop)  # the program has written over what its own emulator needs, and hangs
         stop.start()
         try:
-            ending = one.run(consumer)
+            ending = one.run(pmu.consumer if pmu else consumer, pmu)
             said = [str(one.retired), str(one._reader.message), str(one._reader.executed), str(one.mapped)]
             assert all(said)
             return "ended" if ending is not None and not consumer.failure else "refused"
@@ -143,5 +158,6 @@ def disturb(number: int, places: dict[str, dict[str, int]], engine: str) -> str:
 if __name__ == "__main__":
     faulthandler.dump_traceback_later(120, exit=True)
     places = offsets()
-    ways = Counter(disturb(number, places, sys.argv[3]) for number in range(int(sys.argv[1]), int(sys.argv[2])))
+    first, beyond, *how = sys.argv[1:]
+    ways = Counter(disturb(number, places, *how) for number in range(int(first), int(beyond)))
     print(dict(ways))

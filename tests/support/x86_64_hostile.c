@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ON_EXIT = 0x7E000130 };   /* STATE_AT + STATE_ON_EXIT */
+enum { ON_EXIT = 0x7E0F0000 };   /* WAYS_AT + WAYS_ON_EXIT */
 
 static char secret[4096], folder[4096], made[4096], stack[1 << 16], line[256];
 static int is_native, is_again, own_file;
@@ -155,7 +155,8 @@ static void use_names(void) {
 static void execute_again(void) {
     static char number[] = {0, 0};
     char *words[] = {"x", "", "", "1", "8388608", "128", "32", "0", "0", "6.1.0", "x86-64-v3", "268435456", "0", "", "/hostile",
-                     "/hostile", "", "0", "0", "0", "0", number, "", "0", "0", "0", "0", "0", "0", "hostile", "again", folder, 0};
+                     "/hostile", "", "0", "0", "0", "0", number, "", "0", "0", "0", "0", "0", "", "0", "", "", "100000", "0",
+                     "0", "0", "0", "0", "", "0", "hostile", "again", folder, 0};
     number[0] = (char)('0' + own_file);
     show("execve", raw(SYS_execve, (long)find("/proc/self/exe", 15), (long)words, 0, 0, 0));
 }

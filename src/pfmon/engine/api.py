@@ -117,12 +117,14 @@ class StartRequest(NamedTuple):
 class Capabilities(NamedTuple):
     """Features of an engine. ``addresses``: its stream has, or can have, the addresses of memory accesses;
     ``performance_data``: it supports PerformanceData; ``apart``: the program runs in a process of its own, in parallel
-    to the reader of its stream; ``follows``: it can count child processes and executed programs."""
+    to the reader of its stream; ``follows``: it can count child processes and executed programs;
+    ``takes_turns``: threads run one at a time, in an order that repeats."""
 
     addresses: bool
     performance_data: bool
     apart: bool = False
     follows: bool = False
+    takes_turns: bool = False
 
 
 class ExitReport(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -41,14 +41,35 @@ class PerformanceData(Protocol):
 
 
 class PmuEvent(NamedTuple):
-    """An event that a program wants to count by its code and unit mask, or by perf's generic name (``name``);
-    ``plm``: its privilege levels, a bit each."""
+    """An event that a program wants to count by its code and unit mask, or by name, perf's or the PMU's own.
+
+    ``plm``: its privilege levels, a bit each; ``edge``, ``invert``: Intel's E and INV, ``threshold`` is its CMASK;
+    ``extra``: the value of a further register that the code needs.
+    """
 
     name: str
     code: int
     umask: int
     threshold: int
     plm: int
+    edge: bool = False
+    invert: bool = False
+    extra: int = 0
+
+
+class PmuIdentity(NamedTuple):
+    """What programs find out about an x86 PMU.
+
+    ``leaf``: EAX, EBX, ECX and EDX of CPUID leaf 0AH; ``signature``: EAX of leaf 1 of a processor with it, 0: any has;
+    ``selects``: the fields of its event select registers, each with its first and last bit; ``events``: the value of
+    such a register for each of perf's generic names that it counts.
+    """
+
+    name: str
+    leaf: tuple[int, int, int, int]
+    signature: int
+    selects: Mapping[str, tuple[int, int]]
+    events: Mapping[str, int]
 
 
 class ProgramPmu(Protocol):
@@ -63,6 +84,10 @@ class ProgramPmu(Protocol):
     @property
     def width(self) -> int:
         """Bits of a counter."""
+
+    @property
+    def identity(self) -> PmuIdentity:
+        """What programs find out about it, if it is an x86 PMU."""
 
     def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
         """Set the overflow callback (None: none). At the overflowing instruction it gets the counters that wrapped

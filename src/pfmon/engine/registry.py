@@ -74,7 +74,7 @@ ENGINES = (
         frozenset({InstructionSet.X86_64}),
         frozenset({"x86_64"}),
         places=True,
-        lacks=frozenset({"follow", "little address space"}),
+        lacks=frozenset({"little address space"}),
         processors=PROCESSORS,
     ),
     EngineRow(

@@ -5,6 +5,7 @@ An IA-64 address in a line table is a bundle's address plus the slot number; ran
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -127,11 +128,20 @@ class LineTables:
         """Return the code of files whose paths end with ``file``; only units that name such a file are read."""
         found: list[LineCode] = []
         with self._damage():
+            if not _has_text(self._units.dwarf, file.rpartition("/")[2]):
+                return found
             for unit in self._units.everything():
                 program = self._units.dwarf.line_program_for_CU(unit)
                 if program and any(_ends_like(path, file) for path in _file_names(program.header).values()):
                     found += [code for code in self._codes(unit) if _ends_like(code.file, file)]
         return found
+
+
+def _has_text(dwarf: Any, text: str) -> bool:
+    """Whether a section that may have names of files has this text: most objects have not, and reading their tables
+    takes seconds for a C library."""
+    sections = (dwarf.debug_line_sec, dwarf.debug_line_str_sec, dwarf.debug_str_sec)
+    return any(os.fsencode(text) in section.stream.getvalue() for section in sections if section)
 
 
 def _ends_like(path: str, file: str) -> bool:

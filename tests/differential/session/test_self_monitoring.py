@@ -225,9 +225,10 @@ def test_options_about_pfmons_counts_do_not_go_with_it(words: list[str], said: s
 
 @QEMU
 @pytest.mark.parametrize("program", first_quick(["x86_64", "ppc64"]))
-def test_other_programs_cannot_ask_for_the_pmu(program: str) -> None:
+def test_programs_under_qemu_cannot_ask_for_the_pmu(program: str) -> None:
     path = str(Path(example("fib")).parents[1] / program / "fib")
-    assert "the PMU is given to IA-64 programs alone" in refused("--guest-pmu", path)
+    said = refused("--guest-pmu", "--engine=qemu", path)
+    assert "the PMU is given to IA-64 programs, and to x86-64 programs under --engine=x86_64" in said
 
 
 def test_a_wrong_value_is_refused() -> None:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import following
 import pytest
 from confined_roots import make_root
 
@@ -53,3 +54,11 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "etc").mkdir()
     (root / "etc" / "mine").write_text("mine\n")
     return root
+
+
+@pytest.fixture(params=following.ENGINES)
+def each_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The engine that `follow` takes, each in turn."""
+    engine: str = request.param
+    monkeypatch.setattr(following, "engine", engine)
+    return engine

@@ -112,7 +112,7 @@ def test_follow_is_refused_with_confine(linked: Path) -> None:
     said = refused(
         "-e", "instructions_retired", f"--sysroot={linked}", "--confine", "--follow-fork", str(linked / "bin/ls")
     )
-    assert "--confine" in said and "qemu" in said
+    assert "--confine" in said
 
 
 KERNEL_WITHOUT = """

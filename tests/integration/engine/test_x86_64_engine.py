@@ -14,6 +14,7 @@ from qemu_guests import EXAMPLES, QEMU, assemble
 from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
 
 from pfmon.engine.x86_64.processors import FEATURES
+from pfmon.engine.x86_64.x86_64_guest import UNSUPPORTED as WHY
 from pfmon.engine.x86_64.x86_64_guest import check_host, runtime_path
 from pfmon.errors import PfmonError
 
@@ -217,26 +218,13 @@ def test_indirect_branches_whose_low_16_bits_are_equal(tmp_path: Path) -> None:
     assert {counted([program], *way, status=1000 % 256) for way in WAYS.values()} == {4 + 9 * 1000 + 3}
 
 
-def test_program_of_threads_is_refused_with_what_counts_it(tmp_path: Path) -> None:
-    source, made = tmp_path / "threads.c", tmp_path / "threads"
-    source.write_text(
-        "#include <pthread.h>\nstatic void *f(void *x) { return x; }\n"
-        "int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); return 0; }\n"
-    )
-    subprocess.run(["cc", "-pthread", "-o", made, source], check=True)
-    done = pfmon(ENGINE, "-e", "instructions_retired", str(made), status=125)
-    assert "makes a second thread" in done.stderr and "--engine=qemu" in done.stderr
-
-
-THREAD = """
+UNSUPPORTED = """
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/select.h>
 #include <sys/time.h>
 #include <unistd.h>
-static void *f(void *x) { return x; }
 static void handle(int number) { (void)number; }
 static void wait_inside(void) {
     struct itimerval once = {{0}, {0, 1000}};
@@ -261,7 +249,6 @@ static void wait_inside(void) {
 }
 int main(int count, char **words) {
     char byte;
-    pthread_t t;
     if (count > 1 && *words[1] == 'w')
         write(1, "early ", 6);
     if (count > 1 && *words[1] == 'r')
@@ -270,8 +257,7 @@ int main(int count, char **words) {
         poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 10);
     if (count > 1 && *words[1] == 'i')
         wait_inside();
-    pthread_create(&t, 0, f, 0);
-    pthread_join(t, 0);
+    __asm__ volatile("mov %0, %%ds" : : "r"(0));
     write(1, "end\\n", 4);
     return 3;
 }
@@ -279,49 +265,43 @@ int main(int count, char **words) {
 
 
 @pytest.fixture(scope="module")
-def threads(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A program that makes a thread, after it has written (w), read (r), polled its input (p), or waited (i)."""
-    source = tmp_path_factory.mktemp("threads") / "threads.c"
-    source.write_text(THREAD)
-    subprocess.run(["cc", "-w", "-pthread", "-o", source.with_suffix(""), source], check=True)
+def unsupported(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A program that loads a segment register, after it has written (w), read (r), polled input (p), or waited (i)."""
+    source = tmp_path_factory.mktemp("unsupported") / "unsupported.c"
+    source.write_text(UNSUPPORTED)
+    subprocess.run(["cc", "-w", "-o", source.with_suffix(""), source], check=True)
     return str(source.with_suffix(""))
 
 
 @QEMU
 @pytest.mark.parametrize("way", WAYS)
-def test_program_of_threads_begins_anew_under_qemu(threads: str, way: str) -> None:
+def test_program_that_the_engine_does_not_run_begins_anew_under_qemu(unsupported: str, way: str) -> None:
     words = [*WAYS[way][:2], *(one for one in WAYS[way][2:] if "interval" not in one), "--json"]
-    done = pfmon(*words, threads, "i", status=3)
-    assert done.stderr == "pfmon: begins anew under qemu: it makes a second thread\nend\n"  # once
+    done = pfmon(*words, unsupported, "i", status=3)
+    assert done.stderr == f"pfmon: begins anew under qemu: {WHY[6]}\nend\n"  # once
     found = json.loads(done.stdout)
     assert found["engine"]["name"] == "qemu" and found["events"][0]["count"] > 10_000
 
 
 @pytest.mark.parametrize(("does", "status"), [("i", 2), ("w", 125)])
-def test_program_of_threads_without_qemu_names_the_package(
-    threads: str, does: str, status: int, monkeypatch: pytest.MonkeyPatch
+def test_such_a_program_without_qemu_names_the_package(
+    unsupported: str, does: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    done = pfmon("-e", "instructions_retired", threads, does, status=status)
+    done = pfmon("-e", "instructions_retired", unsupported, does, status=status)
     assert done.stderr.endswith("install the package qemu-user (Debian: apt-get install qemu-user)\n")
 
 
 @pytest.mark.parametrize("does", "wrp")
-def test_program_that_has_written_or_read_or_polled_does_not_begin_anew(threads: str, does: str) -> None:
-    done = pfmon("-e", "instructions_retired", threads, does, status=125)
+def test_program_that_has_written_or_read_or_polled_does_not_begin_anew(unsupported: str, does: str) -> None:
+    done = pfmon("-e", "instructions_retired", unsupported, does, status=125)
     assert done.stdout == ("early " if does == "w" else "")
-    assert "makes a second thread: give --engine=qemu" in done.stderr
+    assert "as the engine x86_64 does not: give --engine=qemu" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--follow-fork"], "--engine=qemu"),
-        (["--set=qemu.cpu=EPYC"], "x86-64-v4, x86-64-v3, Nehalem, Conroe"),
-    ],
-)
-def test_what_the_engine_does_not_do_is_refused(options: list[str], said: str) -> None:
-    assert said in refused(ENGINE, "-e", "instructions_retired", *options, "/bin/true")
+def test_processor_that_the_engine_does_not_have_is_refused() -> None:
+    said = refused(ENGINE, "-e", "instructions_retired", "--set=qemu.cpu=EPYC", "/bin/true")
+    assert "x86-64-v4, x86-64-v3, Nehalem, Conroe" in said
 
 
 def test_host_clock_is_the_host_s_and_is_not_said_to_change_nothing(tmp_path: Path) -> None:
@@ -339,11 +319,6 @@ def test_host_clock_is_the_host_s_and_is_not_said_to_change_nothing(tmp_path: Pa
     program = str(assemble(tmp_path, body))
     assert pfmon(ENGINE, "-e", "instructions_retired", program, status=0)
     assert not pfmon(ENGINE, "-e", "instructions_retired", "--host-clock", program, status=1).stderr
-
-
-def test_option_without_effect_names_the_engine() -> None:
-    said = pfmon(ENGINE, "-e", "instructions_retired", "--quantum=5", "/bin/true").stderr
-    assert said == "pfmon: changes nothing for a program under x86_64: --quantum (it has one thread)\n"
 
 
 def test_program_sees_the_chosen_processor(tmp_path: Path) -> None:

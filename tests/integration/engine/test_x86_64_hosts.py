@@ -16,6 +16,9 @@ from x86_64_host import MARKS
 
 PYTHON = "/usr/bin/python3"
 FRAMES = Path(__file__).resolve().parents[2] / "support" / "x86_64_frames.c"
+KEPT = FRAMES.with_name("x86_64_kept_memory.c")
+NOT_MAPPED = 1
+"""SEGV_MAPERR (sigaction(2))."""
 pytestmark = [
     *MARKS,
     pytest.mark.exhaustive,
@@ -132,3 +135,17 @@ def test_frames_of_signals_are_those_of_the_processor(cpu: str, kernel: Kernel, 
     here = played_hosts.run_here(commands[1:], tmp_path / "here")[0]
     assert native.status == 0 and native.out.count("\n") == 3
     assert (there.status, there.out) == (here.status, here.out) == (0, native.out)
+
+
+def test_protection_key_keeps_the_runtime_s_memory(kernel: Kernel, tmp_path: Path) -> None:
+    """Where the host has keys, stores of the guest fault as if nothing were there; the counts are the same."""
+    program = str(tmp_path / "kept")
+    run(["cc", "-O1", "-static", "-o", program, str(KEPT)], check=True)
+    command = [sys.executable, "-m", "pfmon", "--engine=x86_64", INSTRUCTIONS, program]
+    with_keys, queens = played_hosts.play("max", [command, commands_with([INSTRUCTIONS])[0]], kernel, tmp_path)
+    *lines, count = with_keys.out.splitlines()
+    assert with_keys.status == 0 and count.endswith("INSTRUCTIONS_RETIRED"), with_keys
+    assert len(lines) == 8 and all(line.endswith(f"SIGSEGV {NOT_MAPPED}") for line in lines)
+    (tmp_path / "here").mkdir()
+    here = played_hosts.run_here([commands_with([INSTRUCTIONS])[0]], tmp_path / "here")[0]
+    assert counted(queens) == counted(here)

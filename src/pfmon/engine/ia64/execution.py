@@ -26,7 +26,7 @@ class Execution:
     """An engine that runs in turns with others; the guest decides which one runs."""
 
     instruction_set = InstructionSet.IA64
-    capabilities = Capabilities(addresses=True, performance_data=True, follows=True)
+    capabilities = Capabilities(addresses=True, performance_data=True, follows=True, takes_turns=True)
 
     def __init__(self, memory: AddressSpace, program: Program, processor: str, slow: bool, trace: bool) -> None:
         """``processor``: value of cpuid; ``slow``: every instruction is a block; ``trace``: with addresses."""

@@ -95,7 +95,7 @@ class Ia64Guest:
         )
 
     instruction_set = InstructionSet.IA64
-    capabilities = Capabilities(addresses=True, performance_data=True, follows=True)
+    capabilities = Capabilities(addresses=True, performance_data=True, follows=True, takes_turns=True)
 
     @property
     def table(self) -> BlockTable:

@@ -162,10 +162,14 @@ class InLineWords:
 
 def max_area_bytes(share: int) -> int: ...
 
+_Answer = tuple[int, int, Sequence[tuple[int, int]], bool, bytes]
+"""Result, the number of instructions at which to ask again, notices, whether there are more, data."""
+
 @final
 class PluginReader:
     """Reads one guest's stream."""
 
+    on_request: Callable[[int, tuple[int, ...], int, bytes], _Answer] | None
     ring_file: int
     area_file: int
     area_bytes: int
@@ -200,6 +204,8 @@ class PluginReader:
     @property
     def functions(self) -> list[GuestFunction]: ...
     def close_files(self) -> None: ...
+    @property
+    def killed_by(self) -> int: ...
     @property
     def trouble(self) -> int: ...
     @property

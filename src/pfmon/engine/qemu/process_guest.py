@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from threading import Lock, Timer
+from typing import TYPE_CHECKING
 
 from pfmon.engine.api import ExitReport, StartRequest
 from pfmon.engine.qemu._qemu import PluginReader
@@ -17,6 +18,13 @@ from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet
 from pfmon.worker import Worker
+
+if TYPE_CHECKING:
+    from pfmon.engine.tasks.running_task import TaskEngine
+    from pfmon.engine.tasks.tasks import Tasks
+
+FOLLOWED = 2
+"""The executed program is followed (layout.h, enum executing)."""
 
 LISTING = "pfmon.engine.qemu.describe.capstone_listing"
 """The module that lists code."""
@@ -76,6 +84,14 @@ class ProcessGuest(ABC):
         self._status = 0
         self._stopping = False
         self._killer: Timer | None = None
+        self._tasks: Tasks | None = None
+
+    def _follow(self, engine: TaskEngine) -> None:
+        """Follow what the program starts."""
+        from pfmon.engine.tasks.tasks import Tasks
+
+        assert self._wanted.follow
+        self._tasks = Tasks(self._wanted.follow, engine, (self.table, self._reader), self._wanted.on_notice)
 
     @property
     def retired(self) -> int:
@@ -120,6 +136,18 @@ class ProcessGuest(ABC):
         self._check()
         return ending if ending is None or not faulted else ending._replace(where=self._where())
 
+    def _end(self, consumer: Consumer) -> ExitReport | None:
+        """Return how the program ended, when all that is followed has ended. A process that executed another program
+        ends as that one."""
+        if self._tasks and self._reader.executing == FOLLOWED:
+            self._reader.finish(consumer, False, 0, None)
+            self._tasks.join(None)
+            return None if self._stopping else self._ending(max(0, -self._status))
+        ending = self._finish(consumer)
+        if self._tasks:
+            self._tasks.join(ending)
+        return ending
+
     def _ending(self, killed_by: int) -> ExitReport:
         return killed(killed_by) if killed_by else ExitReport(self._status)
 
@@ -141,6 +169,17 @@ class ProcessGuest(ABC):
     def _died(self) -> None:
         """Wake the reader: the process has ended."""
         self._reader.guest_died()
+        if self._tasks:
+            self._tasks.first_died()
+
+    def _tell_executed(self) -> None:
+        """Say that the program continues uncounted, as another one."""
+        if self._wanted.follow is None:
+            self._wanted.on_notice("the program executed another one, which was not counted")
+            return
+        from pfmon.engine.tasks.running_task import native
+
+        self._wanted.on_notice(native("the program", self._reader, self._wanted.follow.execs))
 
     @property
     def _is_waiting(self) -> bool:
@@ -167,7 +206,9 @@ class ProcessGuest(ABC):
         return f"{self.ip:#x} ({place})" if place else f"{self.ip:#x}"
 
     def stop(self) -> None:
-        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler."""
+        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. The guest ends between
+        two blocks, so that counted instructions are those retired, unless it writes no stream for a while, such as in a
+        wait."""
         self._stopping = True
         self._reader.request_stop()
         if self._process and self._killer is None:
@@ -175,8 +216,12 @@ class ProcessGuest(ABC):
             killer.daemon = True
             killer.start()
             self._killer = killer
+        if tasks := self._tasks:
+            tasks.stop()
 
     def _kill(self) -> None:
+        if tasks := self._tasks:  # another thread may close this
+            tasks.kill()
         if self._process:
             self._process.kill()
 
@@ -187,12 +232,15 @@ class ProcessGuest(ABC):
         return listing(self.table, TARGETS[self.instruction_set], first, beyond)
 
     def close(self) -> None:
-        """End the guest if it still runs."""
+        """End the guest if it still runs, and break reference cycles, so that memory is freed at once."""
         if self._process is not None:
             self._process.close()
         self._wanted = self._wanted._replace(on_notice=_nobody, follow=None)
         if self._killer is not None:
             self._killer.cancel()
+        if self._tasks:
+            self._tasks.close()
+            self._tasks = None
 
 
 def _nobody(_: str) -> None:

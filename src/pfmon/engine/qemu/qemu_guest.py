@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from typing import TYPE_CHECKING, Self
+from functools import partial
+from typing import Self
 
 from pfmon.debug_log import log
 from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
+from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest
 from pfmon.engine.qemu.qemu_binary import (
@@ -26,20 +29,18 @@ from pfmon.engine.qemu.qemu_binary import (
 )
 from pfmon.engine.qemu.reader.guest_stream import NEEDS, QEMU_HAS_NO_ROOM, reading, trouble
 from pfmon.engine.registry import instruction_set_in
+from pfmon.engine.tasks.running_task import TaskEngine
+from pfmon.engine.tasks.tasks import words_of
 from pfmon.errors import LostError, PfmonError
 from pfmon.program.image import QEMU_BASE_32, QEMU_STACK, Program
 from pfmon.stream._stream import Consumer, InstructionSet
 
-if TYPE_CHECKING:
-    from pfmon.engine.qemu.qemu_tasks import QemuTasks
-
-
-FOLLOWED = 2
-"""The executed program is followed (follow.h, enum executing)."""
-
 ALL = "max"
 """qemu's processor model with every feature that qemu has."""
 
+
+UNCAUGHT = re.compile(rb"uncaught target signal (\d+)")
+"""qemu's message when a signal kills the program."""
 
 PAGE = 4096
 PROGRAM_BASE_32 = 0x40_0000
@@ -93,19 +94,24 @@ class QemuGuest(ProcessGuest):
             followed=wanted.follow is not None,
         )
         super().__init__(wanted, instruction_set, stream)
-        self._tasks = self._make_tasks() if wanted.follow else None
+        if wanted.follow:
+            self._follow(self._task_engine())
 
     @classmethod
     def start(cls, wanted: StartRequest) -> Self:
         """The engine for a session (engine/api.py)."""
         return cls(wanted)
 
-    def _make_tasks(self) -> QemuTasks:
-        from pfmon.engine.qemu.qemu_tasks import QemuTasks
-
-        wanted = self._wanted
-        assert wanted.follow
-        return QemuTasks(wanted.follow, self.instruction_set, self.traced, (self.table, self._reader), wanted.on_notice)
+    def _task_engine(self) -> TaskEngine:
+        read = partial(reading, followed=True, area_bytes=self._reader.area_bytes)
+        return TaskEngine(
+            self.instruction_set,
+            self.traced,
+            lambda parent: read(self.instruction_set, self.traced, parent),
+            _command,
+            trouble,
+            _killed_by,
+        )
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Run to the program's end, or until ``stop`` was called (None)."""
@@ -113,12 +119,7 @@ class QemuGuest(ProcessGuest):
             return None
         process = self._spawn()
         self._read(consumer, process)
-        if self._tasks and self._reader.executing == FOLLOWED:
-            ending = self._end_as_another(consumer, self._status)
-        else:
-            ending = self._finish(consumer)
-            if self._tasks:
-                self._tasks.join(ending)
+        ending = self._end(consumer)
         self._end_the_rest(process)
         return ending
 
@@ -131,19 +132,13 @@ class QemuGuest(ProcessGuest):
             )
         return ending
 
-    def _end_as_another(self, consumer: Consumer, status: int) -> ExitReport | None:
-        """End of a process that executed a program outside of qemu: its end is that of the run."""
-        assert self._tasks
-        self._reader.finish(consumer, False, 0, None)
-        self._tasks.join(None)
-        return None if self._stopping else self._ending(max(0, -status))
-
     def _spawn(self) -> GuestProcess:
         wanted = self._wanted
         files: tuple[int, ...] = ()
         plugin = plugin_path()
         if self._tasks:
-            plugin += self._tasks.start()
+            name, what = self._tasks.start()
+            plugin += f",reader={name},follow={what}"
         else:
             files = (self._reader.ring_file, self._reader.area_file)
             plugin += f",ring={files[0]},area={files[1]}"
@@ -178,11 +173,6 @@ class QemuGuest(ProcessGuest):
             self.stop()
         return process
 
-    def _died(self) -> None:
-        super()._died()
-        if self._tasks:
-            self._tasks.first_died()
-
     def _check(self) -> None:
         """PfmonError: the counts are not those of the program. Also prints other messages."""
         path = self._wanted.program.image.path
@@ -200,40 +190,24 @@ class QemuGuest(ProcessGuest):
             what = f"{found} did not run it with pfmon's plugin, which is for {VERSIONS}"
             raise PfmonError(f"{path}: {what}{text}")
         if self._reader.executing:
-            self._wanted.on_notice(self._native())
+            self._tell_executed()
         elif self._status >= 0 and self._reader.exit_status is None:
             raise LostError(
                 f"{path}: cannot be counted: qemu ended with exit status {self._status} while the program ran: that "
                 f"has written into its memory, or qemu failed{_in_a_line(self._reader.message)}"
             )
 
-    def _native(self) -> str:
-        """The message about a program that continues uncounted, outside of qemu."""
-        if self._wanted.follow is None:
-            return "the program executed another one, which was not counted"
-        from pfmon.engine.qemu.qemu_task import native
 
-        return native("the program", self._reader, self._wanted.follow.execs)
+def _command(pid: int) -> list[str]:
+    """The program that qemu executes in a process, with its arguments. OSError, ValueError: they cannot be read."""
+    words = words_of(pid)
+    return [os.fsdecode(word) for word in words[words.index(b"--") + 1 :]]
 
-    def stop(self) -> None:
-        """End the guest: ``run`` returns None soon. From any thread, or from a signal handler. The guest ends between
-        two blocks, so that counted instructions are those retired, unless it writes no stream for a while, such as in a
-        wait."""
-        super().stop()
-        if tasks := self._tasks:
-            tasks.stop()
 
-    def _kill(self) -> None:
-        if tasks := self._tasks:  # another thread may close this
-            tasks.kill()
-        super()._kill()
-
-    def close(self) -> None:
-        """End the guest if it still runs, and break reference cycles, so that memory is freed at once."""
-        super().close()
-        if self._tasks:
-            self._tasks.close()
-            self._tasks = None
+def _killed_by(reader: PluginReader) -> int:
+    """The signal that killed a task, by qemu's message; SIGKILL leaves none."""
+    said = UNCAUGHT.search(reader.message)
+    return int(said[1]) if said else signal.SIGKILL
 
 
 def _is_for_the_linker(entry: bytes) -> bool:

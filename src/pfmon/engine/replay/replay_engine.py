@@ -35,7 +35,7 @@ class ReplayEngine:
     """A recorded run. ``partial``: replay a damaged recording up to the damage; ``addresses``: with those of
     accesses; ``listing``: code is listed after the run."""
 
-    capabilities = Capabilities(addresses=True, performance_data=False)
+    capabilities = Capabilities(addresses=True, performance_data=False, takes_turns=True)
 
     def __init__(self, path: str, *, partial: bool = False, addresses: bool = False, listing: bool = False) -> None:
         """Read the head of a recording. Raises PfmonError."""

@@ -8,6 +8,7 @@ import platform
 import signal
 import sys
 import time
+from functools import partial
 from typing import NamedTuple, Self
 
 from pfmon.debug_log import log
@@ -18,7 +19,11 @@ from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest, ProcessWatch
 from pfmon.engine.qemu.qemu_binary import INSTALL, find
 from pfmon.engine.qemu.reader.guest_stream import reading
+from pfmon.engine.tasks.running_task import TaskEngine
+from pfmon.engine.tasks.tasks import words_of
+from pfmon.engine.x86_64.pmu_of_program import PmuOfProgram
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
+from pfmon.engine.x86_64.schedule_file import ScheduleFile
 from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.program.image import Program
 from pfmon.stream._stream import Consumer, InstructionSet
@@ -34,10 +39,14 @@ BEGIN_SECONDS, BEGIN_POLL = 60.0, 0.0005
 """Seconds in which a process goes on with another reader, and from one look to the next."""
 MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
-HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED = 1, 2, 4, 8, 16, 64
+HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED, HAS_PMU = 1, 2, 4, 8, 16, 64, 128
 """Flags of what the program sees of the host (world/world.h)."""
+EXECUTED, VARIABLES = 15, 39
+"""Places of the program's path and of the number of variables among the arguments (runtime/arguments.h)."""
 OF_EXECUTED = ("0", "0", "0", "0", "", "")
 """Arguments from ELAPSED to INTERPRETER_FILE (runtime/arguments.h): the runtime sets them for an executed program."""
+NO_PMU = ("0", "0", "0", "0", "")
+"""Arguments from PMU_SIGNATURE to PMU_FILES."""
 
 PROCESSOR_RESULTS = (
     *("rcpps", "rcpss", "rsqrtps", "rsqrtss", "vrcp14", "vrsqrt14", "f2xm1", "fyl2x", "fptan", "fpatan", "fyl2xp1"),
@@ -55,8 +64,9 @@ TROUBLES = {
     8: "the kernel does not keep it below --sysroot (--confine)",
 }
 """Why the runtime gave up (layout.h, enum trouble)."""
+DEADLOCK = 5
+"""Why it ended the program: no thread can run any more."""
 UNSUPPORTED = {
-    5: "it makes a second thread",
     6: "it executes instructions or maps memory as the engine x86_64 does not",
     7: "the engine x86_64 cannot load it at its addresses",
 }
@@ -96,17 +106,19 @@ class WaitingGuest(NamedTuple):
     process: GuestProcess
     watch: ProcessWatch
     reader: PluginReader
+    schedule: ScheduleFile
 
     def close(self) -> None:
         """Kill the process."""
         self.process.close()
+        self.schedule.close()
 
 
 class X8664Guest(ProcessGuest):
     """One process in which the runtime executes the program."""
 
     by = "--engine=x86_64"
-    capabilities = Capabilities(addresses=True, performance_data=False, apart=True, follows=False)
+    capabilities = Capabilities(addresses=True, performance_data=True, apart=True, follows=True, takes_turns=True)
 
     def __init__(self, wanted: StartRequest) -> None:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
@@ -115,19 +127,38 @@ class X8664Guest(ProcessGuest):
 
             assert wanted.settings.sysroot is not None
             check_confinement(wanted.settings.sysroot, runtime_path())
-        if wanted.follow is not None:
-            raise PfmonError("--engine=x86_64 counts one process; --engine=qemu follows children and executed programs")
+            if wanted.follow:
+                raise PfmonError(
+                    "--confine: what a confined program starts is not counted; --follow-... cannot be given"
+                )
         self._cpu = wanted.settings.cpu or DEFAULT
         check_host(self._cpu)
         stream = reading(
             InstructionSet.X86_64,
             wanted.addresses,
-            totals=wanted.totals and not wanted.addresses,
+            totals=wanted.totals and not wanted.addresses and wanted.follow is None,
             on_mapped=wanted.on_mapped,
+            followed=wanted.follow is not None,
             most_area_bytes=AREA_BYTES,
             in_line=True,
         )
+        self._pmu: PmuOfProgram | None = None
         super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
+        waiting = wanted.waiting
+        self._schedule: ScheduleFile | None = waiting.schedule if isinstance(waiting, WaitingGuest) else ScheduleFile()
+        if wanted.follow:
+            self._follow(self._task_engine())
+
+    def _task_engine(self) -> TaskEngine:
+        read = partial(reading, followed=True, area_bytes=self._reader.area_bytes, in_line=True)
+        return TaskEngine(
+            self.instruction_set,
+            self.traced,
+            lambda parent: read(self.instruction_set, self.traced, parent),
+            _command,
+            _trouble,
+            lambda reader: reader.killed_by or signal.SIGKILL,
+        )
 
     @classmethod
     def start(cls, wanted: StartRequest) -> Self:
@@ -138,13 +169,27 @@ class X8664Guest(ProcessGuest):
         """Run to the program's end, or until ``stop`` was called (None)."""
         if self._stopping:
             return None
+        pmu = performance_data.pmu if performance_data else None
+        if pmu:
+            self._pmu = PmuOfProgram(pmu, self, self._wanted)
+            self._reader.on_request = self._pmu.events.answer
         process = self._go_on() if self._wanted.waiting else self._spawn()
         self._read(consumer, process)
         if self._is_waiting:
             self._leave(consumer)
-        ending = self._finish(consumer)
+        ending = self._end(consumer)
+        if self._schedule and (deadlock := self._schedule.deadlock):
+            self._wanted.on_notice(f"deadlock: {deadlock}")
         self._end_the_rest(process)
         return ending
+
+    def close(self) -> None:
+        """End the guest if it still runs, and what it has started."""
+        super().close()
+        if self._schedule:
+            self._schedule.close()
+        if self._pmu:
+            self._pmu.close()
 
     def _go_on(self) -> GuestProcess:
         """Take over the process that executes the program."""
@@ -170,11 +215,11 @@ class X8664Guest(ProcessGuest):
 
     def _leave(self, consumer: Consumer) -> None:
         """Give the consumer the rest, and leave the process to another engine: raises ExecutedError."""
-        assert self._process and self._watch
+        assert self._process and self._watch and self._schedule
         path = os.fsdecode(self._reader.message)
         self._reader.finish(consumer, False, 0, None)
-        waiting = WaitingGuest(self._process, self._watch, self._reader)
-        self._process = None
+        waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule)
+        self._process = self._schedule = None
         raise ExecutedError(path, self._reader.retired, self._reader.forks, waiting)
 
     def _spawn(self) -> GuestProcess:
@@ -182,8 +227,16 @@ class X8664Guest(ProcessGuest):
         image, interpreter = wanted.program.image, wanted.program.interpreter
         flags = HOST_CLOCK * settings.host_clock | HOST_RANDOM * settings.host_random | HOST_IDS * settings.host_ids
         flags |= CONFINED * settings.confined | HAS_NETWORK * settings.net | COUNTS_EXECUTED * wanted.anew
-        files = (self._reader.ring_file, self._reader.area_file)
-        numbers = (*files, settings.seed, settings.stack_size, 1 if wanted.slow else MOST_INSTRUCTIONS, flags)
+        flags |= HAS_PMU * (self._pmu is not None)
+        files = () if self._tasks else (self._reader.ring_file, self._reader.area_file)
+        name, following = self._tasks.start() if self._tasks else ("", 0)
+        numbers = (
+            *(files or (0, 0)),
+            settings.seed,
+            settings.stack_size,
+            1 if wanted.slow else MOST_INSTRUCTIONS,
+            flags,
+        )
         command: list[str | bytes] = [
             runtime_path(),
             *map(str, numbers),
@@ -196,6 +249,10 @@ class X8664Guest(ProcessGuest):
             *OF_EXECUTED,
             *("0", "0"),
             *map(str, wanted.python or (0, 0, 0)),
+            *(name, str(following)),
+            *(self._schedule.place if self._schedule else "", ""),
+            *(str(settings.quantum), str(settings.schedule_seed)),
+            *(self._pmu.arguments if self._pmu else NO_PMU),
             str(len(wanted.environment)),
             *wanted.environment,
             *wanted.arguments,
@@ -210,6 +267,10 @@ class X8664Guest(ProcessGuest):
     def _check(self) -> None:
         """PfmonError: the counts are not those of the program. Also tells what was not counted."""
         path = self._wanted.program.image.path
+        if not self._reader.damaged and self._reader.trouble == DEADLOCK:
+            self._wanted.on_notice(f"deadlock: {os.fsdecode(self._reader.message)}")
+            self._tell_children()
+            return
         if not self._reader.damaged and self._reader.trouble in UNSUPPORTED:
             why = UNSUPPORTED[self._reader.trouble]
             instead = "--confine needs it" if self._wanted.settings.confined else _instead()
@@ -230,12 +291,14 @@ class X8664Guest(ProcessGuest):
         self._tell_processor_results()
         self._tell_children()
         if self._reader.executing:
-            self._wanted.on_notice("the program executed another one, which was not counted")
+            self._tell_executed()
         elif self._status >= 0 and self._reader.exit_status is None:
             raise LostError(f"{path}: cannot be counted: {TROUBLES[4]}, or this host cannot run it")
 
     def _tell_children(self) -> None:
         """Say what was not counted."""
+        if self._wanted.follow and self._wanted.follow.forks:
+            return
         if children := self._reader.forks:
             processes = "process that it started is" if children == 1 else "processes that it started are"
             self._wanted.on_notice(f"{children} {processes} not counted; --follow-all counts what a program starts")
@@ -247,6 +310,23 @@ class X8664Guest(ProcessGuest):
         if names:
             results = "result" if len(names) == 1 else "results"
             self._wanted.on_detail(f"the program executed {', '.join(names)}, whose {results} the processor decides")
+
+
+def _trouble(reader: PluginReader) -> str:
+    """Why a task's stream is not complete; empty: it is."""
+    if reader.damaged:
+        return TROUBLES[4]
+    if why := UNSUPPORTED.get(reader.trouble):
+        return f"{why}: {_instead()}"
+    return TROUBLES.get(reader.trouble, TROUBLES[4]) if reader.trouble else ""
+
+
+def _command(pid: int) -> list[str]:
+    """The program that the runtime executes in a process, with its arguments. OSError, ValueError, IndexError: they
+    cannot be read."""
+    words = words_of(pid)
+    arguments = words[VARIABLES + 1 + int(words[VARIABLES]) :]
+    return [os.fsdecode(word) for word in (words[EXECUTED], *arguments[1:])]
 
 
 def _instead() -> str:

@@ -142,12 +142,12 @@ PROGRAM = Topic(
         Option("seed", "where random bytes start", number(), "NUMBER", keyword=True),
         Option(
             "quantum",
-            "instructions of a turn, where threads take turns on IA-64 (100000)",
+            "instructions of a turn, where threads take turns (100000)",
             number(1, MAX_QUANTUM),
             "NUMBER",
             keyword=True,
             default=100_000,
-            idle_under={"qemu": "its threads run as the host has them run", "x86_64": "it has one thread"},
+            idle_under={"qemu": "its threads run as the host has them run"},
         ),
         Option(
             "schedule-seed",
@@ -155,7 +155,7 @@ PROGRAM = Topic(
             number(0, MAX_SEED),
             "NUMBER",
             keyword=True,
-            idle_under={"qemu": "its threads run as the host has them run", "x86_64": "it has one thread"},
+            idle_under={"qemu": "its threads run as the host has them run"},
         ),
         Option(
             "memory-limit",
@@ -192,8 +192,8 @@ PROGRAM = Topic(
         ),
         Option(
             "guest-pmu",
-            "let the program use the PMU (perfmonctl, perf_event_open) instead of pfmon; exact: without a machine, for "
-            "events that need none",
+            "let the program use the PMU (perfmonctl, perf_event_open, rdpmc) instead of pfmon; exact: without a"
+            " machine, for events that need none",
             Kind(_guest_pmu, lambda name, value: _guest_pmu(name, None if value is True else str(value)), put),
             "exact",
             optional=True,
@@ -245,7 +245,7 @@ CHILDREN = Topic(
             FLAG,
             keyword=True,
         ),
-        Option("per-thread", "count each thread of an IA-64 program by itself, too", FLAG, keyword=True),
+        Option("per-thread", "count each thread by itself, too (not under qemu)", FLAG, keyword=True),
         Option("follow-all", "count all of these", flag(True, _follow_all), field="follow_fork", keyword="follow_all"),
         Option(
             "follow-limit",

@@ -77,6 +77,11 @@ class RegisterFile(ABC):
     def stop(self) -> None:
         """Stop all counting, as a driver does."""
 
+    def freeze(self, frozen: bool) -> None:
+        """Stop all counting, as a driver does before it programs the registers anew; they decide again afterwards."""
+        if frozen:
+            self.stop()
+
     @abstractmethod
     def enabled(self, pmd: int) -> bool:
         """Return whether the counter counts in the current state."""
@@ -256,6 +261,10 @@ class Ia64File(RegisterFile):
     def stop(self) -> None:
         """Set PMC0.fr."""
         self.set_field("pmc0", "fr", 1)
+
+    def freeze(self, frozen: bool) -> None:
+        """Set or clear PMC0.fr."""
+        self.write("pmc0", int(frozen))
 
     def enabled(self, pmd: int) -> bool:
         """Return whether the counter counts now: not frozen, PSR.up or PSR.pp by PMC.pm, PSR.cpl within PMC.plm, PSR.is

@@ -15,7 +15,7 @@ from pfmon.counting._counting import LiveSets
 from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.counting.totals.countable import has_kernel_time
 from pfmon.counting.totals.counting_unit import CountingUnit
-from pfmon.engine.guest_pmu import CountedProgram, PmuEvent
+from pfmon.engine.guest_pmu import CountedProgram, PmuEvent, PmuIdentity
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.monitors import read_counters
@@ -23,6 +23,7 @@ from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_codes import assigned, by_code
 from pfmon.session.run.monitoring import nothing_is_lost
+from pfmon.session.run.pmu_identity import identity_of
 from pfmon.session.sampling.poll_interval import FURTHEST, PollInterval
 from pfmon.session.triggers.trigger_gate import gate
 from pfmon.stream._stream import Consumer
@@ -102,6 +103,11 @@ class ProgramPmu:
         """The width of a counter in bits."""
         return self.registers.bank.width
 
+    @property
+    def identity(self) -> PmuIdentity:
+        """What programs find out about it."""
+        return identity_of(self._model)
+
     def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
         """Set the overflow handler, called with the PMDs that wrapped together, the instruction (address | slot), and
         the number of retired instructions including it. Its register writes take effect at the next instruction."""
@@ -141,7 +147,7 @@ class ProgramPmu:
 
     def read_counter(self, number: int) -> int:
         """Return the value of a PMD."""
-        return self.registers.peek(f"pmd{number}")
+        return self.registers.peek(self._model.data_name(number).lower())
 
     def write_counter(self, number: int, value: int) -> None:
         """Write a PMD: of a counter the bits that it has."""
@@ -149,8 +155,8 @@ class ProgramPmu:
         self.registers.store({number: count})
 
     def freeze(self, frozen: bool) -> None:
-        """Set PMC0.fr, which freezes the counters."""
-        self.registers.write("pmc0", int(frozen))
+        """Freeze the counters, or let the registers decide again (`RegisterFile.freeze`)."""
+        self.registers.freeze(frozen)
 
     def clear_captures(self) -> None:
         """Reset the capture registers to their empty state."""

@@ -50,7 +50,7 @@ class ProgrammedPlan:
         plan = self.plan
         check_fits(plan.model, engine.instruction_set)
         check_addresses(self.counts_addresses, engine)
-        check_guest_pmu(bool(plan.guest_pmu), engine)
+        check_guest_pmu(bool(plan.guest_pmu), engine, plan.settings.confined)
         check_follows(plan.following is not None, engine)
         check_threads(plan.controls.per_thread, engine)
 

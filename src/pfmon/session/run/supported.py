@@ -75,18 +75,23 @@ def check_follows(wanted: bool, engine: Engine) -> None:
 
 def check_threads(per_thread: bool, engine: Engine) -> None:
     """Raise PfmonError for --per-thread if threads run simultaneously."""
-    if per_thread and engine.instruction_set != InstructionSet.IA64:
+    if per_thread and not engine.capabilities.takes_turns:
         raise PfmonError(
             f"--per-thread: this is {PROCESSORS[engine.instruction_set].program}, whose threads run at the same time "
             "under qemu and are counted together"
         )
 
 
-def check_guest_pmu(wanted: bool, engine: Engine) -> None:
+def check_guest_pmu(wanted: bool, engine: Engine, confined: bool) -> None:
     """Raise PfmonError for --guest-pmu with a program that has no access to the PMU."""
-    if wanted and engine.instruction_set != InstructionSet.IA64:
+    if wanted and confined and engine.instruction_set == InstructionSet.X86_64:
+        raise PfmonError("--guest-pmu: an x86-64 program that --confine holds has no PMU; leave one of them out")
+    if wanted and not engine.capabilities.performance_data:
         program = PROCESSORS[engine.instruction_set].program
-        raise PfmonError(f"--guest-pmu: this is {program}; the PMU is given to IA-64 programs alone")
+        raise PfmonError(
+            f"--guest-pmu: this is {program}; the PMU is given to IA-64 programs, and to x86-64 programs under "
+            "--engine=x86_64"
+        )
 
 
 def check_controls(model: PmuModel, controls: Controls) -> None:

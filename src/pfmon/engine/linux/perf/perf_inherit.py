@@ -3,6 +3,7 @@ kernel/events/core.c, perf_event_init_task)."""
 
 from __future__ import annotations
 
+from pfmon.engine.linux.perf.kernel_process import KernelProcess
 from pfmon.engine.linux.perf.perf_attributes import INHERIT
 from pfmon.engine.linux.perf.perf_event import PerfEvent
 from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
@@ -16,7 +17,7 @@ def forked(parent: Process, child: Process) -> None:
     if schedule is None:
         return
     copies: list[PerfEvent] = []
-    own = PerfScheduler(child)
+    own = PerfScheduler(KernelProcess(child))
     for leader in schedule.in_order():
         if leader.attributes.flags & INHERIT:
             first = _copy(leader, own, None, child)

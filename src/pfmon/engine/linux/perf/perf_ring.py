@@ -7,38 +7,40 @@ from struct import Struct
 from typing import NamedTuple
 
 from pfmon.engine.linux.abi.structures import U64
-from pfmon.engine.linux.process.process import Process
+from pfmon.engine.linux.perf.monitored_process import RingMemory
 
 # version compat lock index | offset enabled running capabilities | width, of time: shift mult offset zero | size
 PAGE = Struct("<IIIIqQQQHHIQQI4x")
 HEAD, TAIL = 1024, 1032
 GEOMETRY = Struct("<2Q")  # at 1040: where the data begins, and its size
 GEOMETRY_PLACE = 1040
-CAP_BIT0_IS_DEPRECATED, CAP_USER_READS = 2, 4
+CAP_BIT0_IS_DEPRECATED, CAP_USER_READS, CAP_USER_TIME = 2, 4, 8
+WORD = (1 << 64) - 1
 RECORD_HEADER = Struct("<IHH")  # type misc size
 RECORD_LOST = 2
 LOST = Struct("<2Q")
-READ, WRITE = 1, 2
 
 
 class MappedCounter(NamedTuple):
-    """Contents of the first page: the counter to read at user level, the offset to add, times in nanoseconds."""
+    """Contents of the first page: the number by which the counter is read at user level, if it counts, the offset to
+    add, times in nanoseconds; ``clock``: the processor's clock now, if the program reads it in nanoseconds;
+    ``readable``: the counter is read at user level whenever it counts."""
 
     counter: int | None
     offset: int
     enabled: int
     running: int
+    clock: int | None = None
+    readable: bool = False
 
 
 class PerfRing:
     """One mapping. Without records (one page) it only describes the counter."""
 
-    def __init__(self, process: Process, start: int, length: int, protection: int) -> None:
-        self._memory = process.memory
-        self._start, self._length = start, length
-        self._rights = protection | (READ if protection & WRITE else 0)
-        self._page = process.memory.page_size
-        self.size = length - self._page
+    def __init__(self, memory: RingMemory) -> None:
+        self.memory = memory
+        self._page = memory.page_bytes
+        self.size = memory.length - self._page
         self.head = 0
         self._unread = 0
         self.lost = 0
@@ -48,11 +50,7 @@ class PerfRing:
     @property
     def is_mapped(self) -> bool:
         """Whether it is still mapped at its address."""
-        end = self._start + self._length
-        return any(
-            low <= self._start and end <= high and allowed == self._rights
-            for low, high, allowed in self._memory.regions_map()
-        )
+        return self.memory.is_mapped
 
     @property
     def is_read(self) -> bool:
@@ -62,17 +60,20 @@ class PerfRing:
     @property
     def _tail(self) -> int:
         """The position up to which records may be overwritten: a read-only mapping has no reader to wait for."""
-        if not self._rights & WRITE or not self.is_mapped:
+        if not self.memory.is_writable or not self.is_mapped:
             return self.head
-        return int(U64.unpack(self._memory.read(self._start + TAIL, U64.size))[0])
+        return int(U64.unpack(self.memory.read(TAIL, U64.size))[0])
 
     def describe(self, counter: MappedCounter, width: int) -> None:
         """Update the first page."""
         index = 0 if counter.counter is None else counter.counter + 1
-        capabilities = CAP_BIT0_IS_DEPRECATED | (CAP_USER_READS if index else 0)
+        capabilities = CAP_BIT0_IS_DEPRECATED | (CAP_USER_READS if counter.readable else 0)
+        multiplier = passed = 0
+        if counter.clock is not None and index:
+            capabilities, multiplier, passed = capabilities | CAP_USER_TIME, 1, -counter.clock & WORD
         page = PAGE.pack(
             *(0, 0, 0, index, _signed(counter.offset), counter.enabled, counter.running, capabilities),
-            *(width, 0, 0, 0, 0, PAGE.size),
+            *(width, 0, multiplier, passed, 0, PAGE.size),
         )
         self._write(0, page)
 
@@ -111,9 +112,9 @@ class PerfRing:
 
     def _write(self, offset: int, data: bytes) -> None:
         if self.is_mapped:
-            self._memory.write_initial(self._start + offset, data)
+            self.memory.write(offset, data)
 
 
 def _signed(value: int) -> int:
-    value &= (1 << 64) - 1
+    value &= WORD
     return value - (value >> 63 << 64)

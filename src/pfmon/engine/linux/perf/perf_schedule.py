@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pfmon.engine.guest_pmu import PmuEvent, ProgramPmu
+from pfmon.engine.linux.perf.monitored_process import MonitoredProcess
 from pfmon.engine.linux.perf.perf_attributes import ENABLE_ON_EXEC, INHERIT, WATERMARK
 from pfmon.engine.linux.perf.perf_event import PerfEvent, inherited_ended
 from pfmon.engine.linux.perf.perf_ring import MappedCounter
 from pfmon.engine.linux.perf.perf_samples import sample
-from pfmon.engine.linux.process.process import Process
 from pfmon.engine.linux.signals.fasync import POLL_HUP, POLL_IN
 from pfmon.errors import PfmonError
 
@@ -32,7 +32,7 @@ class CounterSlot(NamedTuple):
 class PerfScheduler:
     """The perf events of a process."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: MonitoredProcess) -> None:
         self._process = process
         self.events: list[PerfEvent] = []
         self._slots: dict[int, CounterSlot] = {}
@@ -150,7 +150,7 @@ class PerfScheduler:
         self.update()
         if self.uses_pmu and not self._process.pmu:
             return  # between two programs
-        thread = self._process.thread.number
+        thread = self._process.task[1]
         for event in self.events:
             event.runs = event.thread == thread or bool(event.attributes.flags & INHERIT)
         for event in self.events:
@@ -172,41 +172,46 @@ class PerfScheduler:
             else:
                 waiting = True
         self._program(dict(zip(counters, slots, strict=True)), writes)
-        self._tick = self._process.clock.processor() + TICK if waiting else None
+        self._tick = self._process.used() + TICK if waiting else None
         if self.uses_pmu:
-            self._pmu.set_timer(None if self._tick is None else self._process.clock.instructions_until(self._tick))
+            self._pmu.set_timer(None if self._tick is None else self._process.instructions_until(self._tick))
 
     def rotate_if_due(self) -> None:
         """Rotate groups, if due, when the program is stopped."""
-        if self._tick is not None and self._process.clock.processor() >= self._tick:
+        if self._tick is not None and self._process.used() >= self._tick:
             pinned = [one for one in self._order if one.is_pinned]
             others = [one for one in self._order if not one.is_pinned]
             self._order = [*pinned, *others[1:], *others[:1]]
             self.change()
 
     def _now(self) -> int:
-        return self._process.clock.monotonic()
+        return self._process.now()
 
     @property
     def _used(self) -> int:
         """The processor time of the process."""
-        return self._process.clock.processor()
+        return self._process.used()
 
     def _pass_time(self, now: int) -> None:
         for event in self.events:
             event.pass_time(now)
-            if event.ring:
-                self._describe(event)
+            self._describe(event)
 
     def _describe(self, event: PerfEvent) -> None:
-        """Update the event's first page."""
-        assert event.ring
-        offset = event.total.value
-        if event.counter is not None and event.own:
-            offset -= self._bases[event.counter]
-        total = event.total
-        shown = event.counter if event.own else None
-        event.ring.describe(MappedCounter(shown, offset, total.enabled, total.running), self._width)
+        """Update the event's first page, if it is mapped."""
+        if event.ring is None:
+            return
+        total, counter = event.total, event.counter if event.own else None
+        offset, shown = total.value, None
+        if counter is not None:
+            offset, shown = offset - self._bases[counter], self._process.read_index(counter)
+        readable = event.own and event.pmu_event is not None
+        page = MappedCounter(shown, offset, total.enabled, total.running, self._process.clock, readable)
+        self._process.report(lambda: self._show(event, page))
+
+    def _show(self, event: PerfEvent, page: MappedCounter) -> None:
+        if event.ring:
+            event.ring.describe(page, self._width)
 
     @property
     def _width(self) -> int:
@@ -234,7 +239,7 @@ class PerfScheduler:
         pmu = self._pmu
         pmu.freeze(not slots)
         if slots:
-            for name, value in self._process.abi.perf_registers(self._process.processor, writes).items():
+            for name, value in self._process.all_registers(writes).items():
                 pmu.write(name, value)
         for counter, slot in slots.items():
             for event in slot.events:
@@ -244,7 +249,7 @@ class PerfScheduler:
         pmu.set_overflow_stops([counter for counter, slot in slots.items() if _samples(slot)])
         pmu.set_counting(bool(slots), None)
         own = any(event.own for slot in slots.values() for event in slot.events)
-        self._process.abi.allow_monitoring(self._process.registers, own)
+        self._process.allow_reads(own)
         self._pass_time(self._used)
 
     def _load(self, counter: int) -> None:
@@ -266,7 +271,7 @@ class PerfScheduler:
 
     def overflowed(self, counters: Sequence[int], address: int, retired: int) -> None:
         """Handle counters that overflowed together; ``retired`` instructions have retired."""
-        behind = (self._process.registers.retired - retired) * self._process.settings.nanoseconds_per_instruction
+        behind = self._process.time_since(retired)
         now = self._now() - behind
         for counter in self._slots:
             self._collect(counter)
@@ -278,25 +283,27 @@ class PerfScheduler:
                 (event,) = slot.events
                 stopped |= self._sample(event, address, now)
                 self._load(counter)
-                if event.ring:
-                    self._describe(event)
+                self._describe(event)
         if stopped:
             self._stop_within()
 
     def _sample(self, event: PerfEvent, address: int, now: int) -> bool:
         """Take a sample; returns whether it was the last one."""
-        process = self._process
-        record = sample(event, (process.process_id, process.thread.number), address, now)
+        record = sample(event, self._process.task, address, now)
         event.next_period(now)
-        if event.ring and event.ring.size:
-            event.lost += not event.ring.put(record, event.id)
-            self._wake(event)
         last = event.limit == 1
         event.limit = max(0, event.limit - 1)
-        event.file.notify_opener(POLL_HUP if last else POLL_IN)
+        self._process.report(lambda: self._report(event, record, POLL_HUP if last else POLL_IN))
         if last:
             event.is_on = False
         return last
+
+    def _report(self, event: PerfEvent, record: bytes, code: int) -> None:
+        """Tell the program of a sample."""
+        if event.ring and event.ring.size:
+            event.lost += not event.ring.put(record, event.id)
+            self._wake(event)
+        event.file.notify_opener(code)
 
     def _wake(self, event: PerfEvent) -> None:
         """Wake pollers: after a number of samples or bytes, or when half of the ring is full."""
@@ -317,7 +324,7 @@ class PerfScheduler:
         """Stop the counter of an event disabled by its overflow, from the next instruction on."""
         for counter, slot in list(self._slots.items()):
             if not any(event.wants_time for event in slot.events):
-                self._process.abi.stop_counter(self._pmu, counter)
+                self._process.stop_counter(counter)
                 for event in slot.events:
                     event.counter = None
                 del self._slots[counter]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 
 from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.engine.linux.perf.perf_attributes import PerfEventAttr
@@ -24,7 +25,7 @@ NEVER = (3, 4, 9)
 """Software events that never happen to a single task on one processor: context switches, migrations, dummy."""
 
 CODE, UMASK, THRESHOLD = 0xFF, 0xF00, 0x70000
-"""Fields of a raw event: event code, unit mask, threshold, whatever their positions in the PMU's registers."""
+"""Fields of a raw event of IA-64: event code, unit mask, threshold, whatever their positions in the PMU's registers."""
 
 
 class ClockSource:
@@ -38,8 +39,16 @@ class ZeroSource:
 Source = PmuEvent | type[ClockSource] | type[ZeroSource]
 
 
-def source_of(attributes: PerfEventAttr) -> Source:
-    """The source of an attribute's event. OSError (ENOENT, EINVAL): unknown event."""
+def raw_event(attributes: PerfEventAttr) -> PmuEvent:
+    """The event of a raw encoding on IA-64."""
+    config = attributes.config
+    if config & ~(CODE | UMASK | THRESHOLD):
+        fail(errno.EINVAL)
+    return PmuEvent("", config & CODE, (config & UMASK) >> 8, (config & THRESHOLD) >> 16, attributes.levels)
+
+
+def source_of(attributes: PerfEventAttr, raw: Callable[[PerfEventAttr], PmuEvent] = raw_event) -> Source:
+    """The source of an attribute's event; ``raw``: that of a raw encoding. OSError (ENOENT, EINVAL): unknown event."""
     if attributes.type == SOFTWARE:
         if attributes.config in CLOCKS:
             return ClockSource
@@ -49,10 +58,7 @@ def source_of(attributes: PerfEventAttr) -> Source:
     elif attributes.type == CACHE:
         event = PmuEvent(_of_cache(attributes.config), 0, 0, 0, attributes.levels)
     elif attributes.type == RAW:
-        config = attributes.config
-        if config & ~(CODE | UMASK | THRESHOLD):
-            fail(errno.EINVAL)
-        event = PmuEvent("", config & CODE, (config & UMASK) >> 8, (config & THRESHOLD) >> 16, attributes.levels)
+        event = raw(attributes)
     else:
         fail(errno.ENOENT)
     return event if attributes.levels else ZeroSource

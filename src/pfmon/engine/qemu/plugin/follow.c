@@ -1,4 +1,4 @@
-/* Following: a child of the program, or a program that it executes, requests its own files from pfmon (qemu_tasks.py).
+/* Following: a child of the program, or a program that it executes, requests its own files from pfmon (tasks.py).
 
    It connects to pfmon's socket, which has an abstract name. It sends its question with one end of a socket pair, the
    line, and keeps the other: when pfmon's end closes, because pfmon is dead or ends the run, the kernel kills the
@@ -27,7 +27,7 @@ enum {
     SPARE = 24                   /* distance above programs' numbers, at most */
 };
 
-struct question {                /* qemu_tasks.py, Question */
+struct question {                /* tasks.py, Question */
     uint32_t kind;
     uint32_t task;               /* the asking one; ASK_CHILD: the parent */
     uint32_t number;             /* of the parent's children, from 1 on */

@@ -47,7 +47,7 @@ enum trouble {                   /* why the plugin gave up */
     AREA_FULL = 2,               /* no room for another announcement */
     NO_MEMORY = 3,
     INTERRUPTED = 4,             /* a callback of the plugin did not return: the program has overwritten its data */
-    MAKES_THREAD = 5,            /* the x86_64 engine: the program makes a second thread */
+    DEADLOCK = 5,                /* the x86_64 engine: all threads wait, and nothing can end a wait (`message`) */
     NOT_SUPPORTED = 6,           /* it executes what that engine does not */
     CANNOT_LOAD = 7,
     CANNOT_CONFINE = 8           /* the kernel does not keep the program below its root (--confine) */
@@ -95,7 +95,7 @@ enum {                           /* `number` of an announcement with bytes and w
                                     `ip` is its first line */
 };
 
-enum { EXITED = 1 << 8 };        /* beside an exit status */
+enum { EXITED = 1 << 8, KILLED = 1 << 9 };       /* beside an exit status, or a signal (engine/x86_64) */
 
 enum {
     MAY_FAULT = 0x80,            /* flag in an instruction's size */
@@ -140,6 +140,28 @@ struct thread {                  /* of the program */
    `retired` is the reader's, and with `totals` the area ends with a counter of 8 bytes for each block and each path, in the
    order of their announcements: the last one is block 0's. A path's runs are not in the counters of its blocks. */
 
+/* A request of the x86_64 engine's program about its PMU (x86_64/runtime/performance/), which pfmon's process answers when it
+   has read the stream up to it (x86_64/program_events.py). */
+enum { REQUEST_ARGUMENTS = 5, MAX_REQUEST_BYTES = 1 << 14, MAX_REQUEST_NOTICES = 64 };
+
+struct request_notice {
+    uint64_t event, code;        /* of its file (program_events.py) */
+};
+
+struct request {
+    uint32_t asked;              /* `filling` of the ring when all words before it are handed over, which shows that it is made */
+    uint32_t answered;           /* `asked` of the last answer: the process waits on it */
+    uint32_t what, length;       /* enum pmu_request (x86_64/runtime/performance/performance.h); bytes of data */
+    uint64_t ip, clock_offset;   /* of the next instruction; nanoseconds between instructions retired and its monotonic clock */
+    int64_t arguments[REQUEST_ARGUMENTS];
+    int64_t result;              /* the answer: an error is negative */
+    uint64_t stop;               /* instructions retired at which the process asks again (LOOK); 0: it need not */
+    int32_t reader;              /* the reader's process, whose descriptor a result may be */
+    uint32_t notices, more;      /* more: ask again at once for the others */
+    struct request_notice notice[MAX_REQUEST_NOTICES];
+    uint8_t data[MAX_REQUEST_BYTES];     /* of the request, then of the answer */
+};
+
 struct area {                    /* the head of the area */
     struct thread threads[MAX_GUEST_THREADS];
     uint64_t announced;          /* bytes of announcements that are complete */
@@ -157,16 +179,17 @@ struct area {                    /* the head of the area */
     uint32_t trouble;
     uint32_t message_length;
     char message[MAX_MESSAGE_BYTES];  /* qemu's own output on standard error */
-    uint32_t task;               /* the number of the followed task (qemu_tasks.py) */
+    uint32_t task;               /* the number of the followed task (tasks.py) */
     uint32_t forks;              /* children that it has begun */
     uint64_t inherited;          /* bytes of its parent's announcements */
-    uint32_t status;             /* EXITED, and the exit status */
+    uint32_t status;             /* EXITED and the exit status, or KILLED and the signal */
     uint64_t fault_ip;           /* of the instruction that ended the program, if the writer knows it */
     uint32_t outside;            /* the x86_64 engine: the program has read, written or made something outside of it */
     char executed[MAX_PATH_BYTES];    /* the last executed program */
     uint32_t processor_results;  /* a bit for each executed instruction whose result is the host's processor's
                                     (engine/x86_64/runtime/processor_results.c) */
     struct handover handover;
+    struct request request;
 };
 
 #endif

@@ -1,6 +1,6 @@
 """Memory shared by the plugin and its reader (layout.h), and their waits (futex.h)."""
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "<time.h>" nogil:
     struct timespec:
@@ -42,6 +42,7 @@ cdef extern from "layout.h" nogil:
     enum: MAX_GATHER_SLOTS
     enum: GATHER_SLOTS
     enum: EXITED
+    enum: KILLED
     enum: EXECUTES_ANEW
     enum: ANNOUNCES_FUNCTION
     enum: MAY_FAULT
@@ -53,6 +54,9 @@ cdef extern from "layout.h" nogil:
     enum: TAKEN_IN_LINE
     enum: PATH_IN_LINE
     enum: MAX_PATH_BLOCKS
+    enum: REQUEST_ARGUMENTS
+    enum: MAX_REQUEST_BYTES
+    enum: MAX_REQUEST_NOTICES
 
     struct ring_buffer:
         uint64_t count
@@ -99,6 +103,26 @@ cdef extern from "layout.h" nogil:
         int32_t area_file
         uint64_t python[3]
 
+    struct request_notice:
+        uint64_t event
+        uint64_t code
+
+    struct request:
+        uint32_t asked
+        uint32_t answered
+        uint32_t what
+        uint32_t length
+        uint64_t ip
+        uint64_t clock_offset
+        int64_t arguments[5]
+        int64_t result
+        uint64_t stop
+        int32_t reader
+        uint32_t notices
+        uint32_t more
+        request_notice notice[64]
+        uint8_t data[16384]
+
     struct area:
         thread threads[256]
         uint64_t announced
@@ -125,3 +149,4 @@ cdef extern from "layout.h" nogil:
         uint64_t fault_ip
         uint32_t processor_results
         handover handover
+        request request

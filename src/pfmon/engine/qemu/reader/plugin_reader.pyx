@@ -91,6 +91,8 @@ cdef class PluginReader:
     cdef uint64_t last           # the number of the block that was read last, and one; 0: none was
     cdef int64_t adjusted        # correction of the guest's `retired`
     cdef bint dead, stopping     # the guest is dead; pfmon ends the run
+    cdef public object on_request    # answers the program's requests about its PMU (layout.h); None: it makes none
+    cdef uint32_t answered       # the last request
     cdef readonly bint damaged   # shared memory held invalid data
     cdef readonly uint64_t ip    # of the last block, if not traced; of the faulting instruction
 
@@ -124,6 +126,8 @@ cdef class PluginReader:
     @property
     def retired(self):
         """Instructions retired so far; the last block counts whole until its end is known."""
+        if self.in_line is not None and not self.totals:
+            return self.in_line.retired
         return self.shared.retired + <uint64_t>self.adjusted
 
     @property
@@ -160,6 +164,12 @@ cdef class PluginReader:
         """The guest's exit status; None: not yet exited."""
         cdef uint32_t status = read_word_once(&self.shared.status)
         return status & 0xFF if status & EXITED else None
+
+    @property
+    def killed_by(self):
+        """The signal that killed the guest, as far as it could say so; 0: none."""
+        cdef uint32_t status = read_word_once(&self.shared.status)
+        return status & 0x7F if status & KILLED else 0
 
     @property
     def task(self):
@@ -238,9 +248,38 @@ cdef class PluginReader:
                 if self.wait():
                     self.give_buffer(consumer)
             PyErr_CheckSignals()
+            if self.on_request is not None and self.has_request():
+                self.answer_request()
         with nogil:
             while self.has_buffer():
                 self.give_buffer(consumer)
+
+    cdef bint has_request(self) noexcept nogil:
+        """Whether the guest waits for an answer, and all that it has written before is read."""
+        cdef uint32_t asked = read_word_once(&self.shared.request.asked)
+        return asked != self.answered and asked == self.taken and not (self.dead or self.damaged)
+
+    cdef answer_request(self):
+        """Give a request to ``on_request``, and the guest its answer: the result, the number of instructions at which it
+        asks again, notices (event, code), whether there are more, and data."""
+        cdef request* it = &self.shared.request
+        cdef request_notice* notice = it.notice
+        cdef uint32_t length = min(read_word_once(&it.length), <uint32_t>MAX_REQUEST_BYTES)
+        arguments = tuple([<int64_t>read_once(<const uint64_t*>&it.arguments[i]) for i in range(REQUEST_ARGUMENTS)])
+        self.ip = read_once(&it.ip)
+        result, stop, notices, more, data = self.on_request(
+            read_word_once(&it.what), arguments, read_once(&it.clock_offset), (<const char*>it.data)[:length])
+        it.result, it.stop, it.reader = result, stop, os.getpid()
+        it.notices, it.more = min(len(notices), MAX_REQUEST_NOTICES), more
+        for event, code in notices[:MAX_REQUEST_NOTICES]:
+            notice.event, notice.code = event, code
+            notice += 1
+        length = min(len(data), MAX_REQUEST_BYTES)
+        memcpy(it.data, <const char*>data, length)
+        it.length = length
+        self.answered = self.taken
+        write_word(&it.answered, self.answered)
+        futex_wake(&it.answered)
 
     cdef bint has_buffer(self) noexcept nogil:
         """Whether an unread buffer is available."""

@@ -14,6 +14,7 @@ struct known {                   /* an announced block */
 };
 
 struct area *area;
+#define shared_area ((struct area *)AREA_AT)     /* what is announced is there, whoever counts */
 static uint64_t area_bytes, area_used = AREA_HEAD, area_committed = AREA_HEAD, counters_committed, numbers, counters;
 static struct known *buckets[BUCKETS];
 static const struct announcement **numbered;
@@ -24,6 +25,7 @@ static void map_area(int file, int flags, uint64_t bytes) {
     int64_t place = KERNEL6(__NR_mmap, AREA_AT, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
     if (place != (int64_t)AREA_AT)
         KERNEL1(__NR_exit_group, 127);
+    keep_from_guest(AREA_AT, AREA_HEAD, PROT_READ | PROT_WRITE);
     area = (struct area *)AREA_AT;
     area_bytes = bytes;
     area->base = area;
@@ -33,8 +35,9 @@ static void map_area(int file, int flags, uint64_t bytes) {
     lengths = reserve(bytes / sizeof(struct announcement) * sizeof(*lengths));
 }
 
-void area_begin(int file, uint64_t bytes) {
-    map_area(file, MAP_SHARED, bytes);
+void area_begin(int file) {
+    int64_t bytes = KERNEL3(__NR_lseek, file, 0, 2);
+    map_area(file, MAP_SHARED, failed(bytes) ? 0 : (uint64_t)bytes);
 }
 
 /* Of a program that is not counted: nobody reads it. */
@@ -73,9 +76,10 @@ void *area_room(uint64_t bytes) {
         give_up(AREA_FULL);
     if (area_used + bytes > area_committed) {
         commit(area_committed, COMMIT);
+        keep_from_guest(AREA_AT + area_committed, COMMIT, PROT_READ | PROT_WRITE);
         area_committed += COMMIT;
     }
-    return (uint8_t *)area + area_used;
+    return (uint8_t *)AREA_AT + area_used;
 }
 
 static void commit_counters(void) {
@@ -95,8 +99,12 @@ uint64_t *new_counter(uint32_t instructions) {
 
 /* The reader finds what was written last. */
 void publish_announcement(uint64_t bytes) {
+    if (area != shared_area)
+        memcpy((uint8_t *)area + area_used, (uint8_t *)AREA_AT + area_used, bytes);
     area_used += bytes;
-    __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+    __atomic_store_n(&shared_area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+    if (area != shared_area)
+        __atomic_store_n(&area->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
 }
 
 static uint64_t hash_of(const struct code_block *it) {
@@ -212,7 +220,57 @@ void forget_area(void) {
     memcpy(copy + WORDS + bytes, at + counted, counters_committed);
     KERNEL6(__NR_mmap, AREA_AT, area_bytes, PROT_READ | PROT_WRITE,
             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    keep_from_guest(AREA_AT, area_committed, PROT_READ | PROT_WRITE);
     memcpy(at + WORDS_AT, copy, WORDS);
     memcpy(at + AREA_HEAD, copy + WORDS, bytes);
     memcpy(at + counted, copy + WORDS + bytes, counters_committed);
+}
+
+/* Map a child's own area, with the announcements so far. */
+static struct area *map_inheriting(int file) {
+    int64_t place = KERNEL6(__NR_mmap, own_address(area_bytes), area_bytes, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0);
+    struct area *it = (struct area *)place;
+    uint64_t bytes = area_used - AREA_HEAD;
+    if (failed(place) || (bytes && KERNEL3(__NR_madvise, place + AREA_HEAD, whole_pages(bytes), MADV_POPULATE_WRITE) == -12))
+        give_up(NO_MEMORY);
+    keep_from_guest((uint64_t)place, area_bytes, PROT_READ | PROT_WRITE);
+    memcpy((uint8_t *)it + AREA_HEAD, (const uint8_t *)AREA_AT + AREA_HEAD, bytes);
+    it->inherited = bytes;
+    it->threads[0].last = &it->nothing;
+    __atomic_store_n(&it->announced, bytes, __ATOMIC_RELEASE);
+    it->base = it;
+    return it;
+}
+
+/* Copy what was announced meanwhile. */
+static void catch_up(struct area *it) {
+    uint64_t from = AREA_HEAD + it->announced;
+    memcpy((uint8_t *)it + from, (const uint8_t *)AREA_AT + from, area_used - from);
+    __atomic_store_n(&it->announced, area_used - AREA_HEAD, __ATOMIC_RELEASE);
+}
+
+/* Of a counted child that has a copy of the memory: its area takes the place of its parent's. */
+void take_area(int file) {
+    struct area *it = map_inheriting(file);
+    use_area(shared_area);
+    KERNEL2(__NR_munmap, it, area_bytes);
+    if (failed(KERNEL6(__NR_mmap, AREA_AT, area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0)))
+        give_up(NO_MEMORY);
+    area_committed = AREA_HEAD + whole_pages(area_used - AREA_HEAD);
+    keep_from_guest(AREA_AT, area_committed, PROT_READ | PROT_WRITE);
+}
+
+/* Of a counted child that shares the memory: what it announces is in its parent's area, too. */
+void take_second_area(int file) {
+    area = map_inheriting(file);
+}
+
+/* Go on with the area of before. */
+void use_area(struct area *before) {
+    if (area != before && area != shared_area)
+        KERNEL2(__NR_munmap, area, area_bytes);
+    area = before;
+    if (area != shared_area)
+        catch_up(area);
 }

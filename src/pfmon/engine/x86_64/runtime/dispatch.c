@@ -3,14 +3,24 @@
 
 #include <linux/signal.h>
 
+#include "countdown.h"
 #include "interpreter/python.h"
+#include "performance/performance.h"
 #include "runtime.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum { SYSTEM_SIGSEGV = 11, SEGV_NOT_MAPPED = 1, SEGV_NOT_ALLOWED = 2 };
 
 static bool is_reserved(int reg) {
     return reg == temporary_register || (reg == ring_register && !area->totals);
+}
+
+/* The place of the next word, from a register of translated code. */
+static void take_next_word(uint64_t place) {
+    if (!is_in_buffer(place))
+        give_up(INTERRUPTED);
+    state->ring = place;
 }
 
 /* Take the guest's registers over from those that the host's had when translated code was left between two blocks. */
@@ -20,7 +30,7 @@ static void take_registers(void) {
         if (!is_reserved(reg))
             state->registers[reg] = state->saved[reg];
     if (!area->totals)
-        state->ring = state->saved[ring_register];
+        take_next_word(state->saved[ring_register]);
 }
 
 static uint64_t one_at;          /* guest address of an instruction to execute alone; 0: none */
@@ -51,7 +61,7 @@ static void set_registers(const uint8_t *code, int ring_at) {
 static struct block *continue_at(uint64_t ip, bool indirectly) {
     struct block *block;
     for (;;) {
-        if (state->pending)
+        while (state->pending)
             ip = deliver_signals(ip);
         if (is_vsyscall(ip)) {
             ip = vsyscall(ip);
@@ -63,9 +73,16 @@ static struct block *continue_at(uint64_t ip, bool indirectly) {
         raise_fault(SYSTEM_SIGSEGV, is_readable(ip) ? SEGV_NOT_ALLOWED : SEGV_NOT_MAPPED, ip);
     }
     if (counting_down && state->countdown > 0 && state->countdown < block->length)
-        block = part_at(ip, (uint32_t)state->countdown);     /* a timer expires within the block */
+        block = part_at(ip, (uint32_t)state->countdown);     /* a timer expires, or the turn ends, within the block */
     set_registers(block->entry, ring_register);
     return block;
+}
+
+/* Instructions of a path up to a block. */
+static uint64_t instructions_of(const struct block *block) {
+    uint64_t instructions, slots;
+    measure_word(block->word, &instructions, &slots);
+    return instructions;
 }
 
 /* Go on in a path, in place of the exit that it was left by: its record is not complete yet. */
@@ -74,8 +91,10 @@ static bool go_on_in_path(struct exit *exit) {
     struct block *block = state->pending ? NULL : extend_path(exit);
     if (!block)
         return false;
+    if (counting_paths)
+        give_back_instructions(instructions_of(before));
     if (!area->totals) {
-        state->ring -= (uint64_t)before->recorded;
+        take_next_word(state->ring - (uint64_t)before->recorded);
         *(uint64_t *)state->ring = 0;
     } else if (before->counter)
         --*before->counter;
@@ -90,7 +109,7 @@ void take_registers_in_block(const struct block *block, const uint64_t *host) {
         if (reg != block->temporary && (reg != block->ring || area->totals))
             state->registers[reg] = host[reg];
     if (!area->totals)
-        state->ring = host[block->ring];
+        take_next_word(host[block->ring]);
 }
 
 /* ---------------------------------------------------------------- string instructions */
@@ -109,6 +128,8 @@ const uint8_t *begin_record(const struct block *block, uint32_t slots) {
         record = next_words();
     }
     *record = block->word;
+    if (counting_paths && !counting_down)
+        take_off_instructions(instructions_of(block));
     state->ring = (uint64_t)(record + words - slots);
     return sizes_of(it) + it->length + (it->last_ip - it->ip);
 }
@@ -176,10 +197,14 @@ static uint64_t after_exit(const struct exit *exit) {
         return exit->target;
     case EXIT_UNSUPPORTED:
         give_up(NOT_SUPPORTED);
-    case EXIT_COUNTDOWN:
-        fire_timers();
+    case EXIT_COUNTDOWN:         /* the block has not begun */
+        stand_at(exit->target);
+        give_back_instructions(exit->block->length);
+        pass_countdown();
         return exit->target;
-    case EXIT_PYTHON:
+    case EXIT_PYTHON:            /* nor has this one */
+        if (counting_down)
+            give_back_instructions(exit->block->length);
         follow_python(exit->block);
         return exit->target;
     default:
@@ -190,13 +215,15 @@ static uint64_t after_exit(const struct exit *exit) {
 
 /* Called when translated code is left (entry.S). */
 void leave_code(void) {
-    struct exit *exit = exit_numbered(state->exit);
+    struct exit *exit = exit_numbered(state->exit);      /* translated code has written the number */
+    uint64_t turns = turns_so_far(), target;
     struct block *block;
-    uint64_t target;
     take_registers();
     take_signalled_block();
     target = after_exit(exit);
-    if (forget_when_full()) {
+    if (counting_paths && state->countdown < 0)
+        pass_countdown();
+    if (turns != turns_so_far() || forget_when_full()) {     /* others may have forgotten the exit meanwhile */
         continue_at(target, false);
         return;
     }
@@ -214,6 +241,7 @@ void leave_code(void) {
 /* Called after a fault of translated code: the guest's registers are in `state`, and raise_fault() was called. */
 void continue_after_fault(void) {
     take_signalled_block();
+    read_wanted_counter();
     forget_when_full();
     continue_at(state->target, false);
 }

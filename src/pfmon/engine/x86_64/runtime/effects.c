@@ -85,7 +85,7 @@ static bool has_effect(int64_t number, const uint64_t *a) {
         return a[1] != TCGETS && a[1] != TIOCGWINSZ && a[1] != FIOCLEX && a[1] != FIONCLEX;
     case __NR_mmap:
         return a[2] & PROT_WRITE && (a[3] & MAP_TYPE) != MAP_PRIVATE && !(a[3] & MAP_ANONYMOUS);
-    case __NR_clone:             /* a thread: the run ends, or begins anew */
+    case __NR_clone:             /* other than a thread */
         return !(a[0] & CLONE_VM) || a[0] & CLONE_VFORK;
     case __NR_futex:
         return false;

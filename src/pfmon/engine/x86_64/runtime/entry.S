@@ -7,6 +7,17 @@
 #define SAVE(number, register) mov register, S(STATE_SAVED + 8 * number)
 #define LOAD(number, register) mov S(STATE_SAVED + 8 * number), register
 
+/* wrpkru, where the host has protection keys (protection_key.c): eax becomes the rights. */
+#define SET_RIGHTS(label) \
+    mov $0, %ecx; \
+    mov $0, %edx; \
+    .globl label; \
+label: \
+    .byte 0x0F, 0x1F, 0x00
+#define OPEN(label) \
+    mov $0, %eax; \
+    SET_RIGHTS(label)
+
     .text
     .globl _start
 _start:
@@ -35,7 +46,8 @@ on_exit:
     SAVE(13, %r13)
     SAVE(14, %r14)
     SAVE(15, %r15)
-    mov S(STATE_STACK), %rsp
+    OPEN(open_after_code)
+    mov runtime_stack(%rip), %rsp
     pushfq
     popq S(STATE_FLAGS)
     cld
@@ -51,7 +63,8 @@ on_miss:
     /* After a fault: the signal handler has filled `state`. */
     .globl on_fault
 on_fault:
-    mov S(STATE_STACK), %rsp
+    OPEN(open_after_fault)
+    mov runtime_stack(%rip), %rsp
     cld
     call continue_after_fault
     jmp resume
@@ -59,10 +72,15 @@ on_fault:
     /* Begin the first block. */
     .globl enter_code
 enter_code:
-    mov %rsp, S(STATE_STACK)
+    mov %rsp, runtime_stack(%rip)
+    .globl resume
 resume:
-    mov S(STATE_STACK), %rsp
+    mov runtime_stack(%rip), %rsp
     pushq S(STATE_FLAGS)
+    mov guest_rights(%rip), %eax
+    SET_RIGHTS(close_for_code)
+    cmp guest_rights(%rip), %eax     /* who jumped to wrpkru has other ones */
+    jne 1f
     popfq
     LOAD(0, %rax)
     LOAD(1, %rcx)
@@ -81,6 +99,7 @@ resume:
     LOAD(15, %r15)
     LOAD(4, %rsp)
     jmp *S(STATE_NEXT)
+1:  ud2
 
     /* int64_t guarded_call(const uint64_t *arguments): a system call, or -EINTR at once when signals wait. A signal
        that arrives between the test and `syscall` moves the return address to `interrupted` (signals.c). */
@@ -120,9 +139,17 @@ clone_sharing:
     test %rax, %rax
     jz 1f
     ret
-1:  mov %rsp, S(STATE_STACK)
+1:  mov %rsp, runtime_stack(%rip)
     call begin_child
     jmp resume
+
+    /* Handlers of all signals: the kernel takes away all rights when it delivers one. */
+    .globl enter_handler
+enter_handler:
+    mov %rdx, %r8
+    OPEN(open_for_signal)
+    mov %r8, %rdx
+    jmp handle_signal
 
     .globl return_from_signal
 return_from_signal:

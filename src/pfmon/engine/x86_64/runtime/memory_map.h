@@ -18,6 +18,7 @@
 #define COUNT_AT 0x7D010000UL        /* read at the number of instructions until a timer expires; nothing is below */
 #define COUNT_ROOM 0x00FF0000UL
 #define STATE_AT 0x7E000000UL        /* struct state */
+#define WAYS_AT 0x7E0F0000UL         /* struct ways */
 #define TABLE_AT 0x7E100000UL        /* targets of indirect branches, by the low 16 bits of the address */
 #define TABLE_ENTRIES 0x10000UL
 #define LOW_RUNTIME_END 0x7E180000UL

@@ -1,6 +1,7 @@
 /* The processor that the guest sees, whatever the host is: x86-64-v3 or x86-64-v4 (System V ABI for AMD64, 3.1.1), or that
    of a machine. */
 
+#include "performance/performance.h"
 #include "translation/encoding_rows.h"
 #include "runtime.h"
 
@@ -125,7 +126,8 @@ void emulate_cpuid(uint64_t *registers) {
             registers[RBX] = leaf == OFFSETS_LEAF && subleaf > 2 ? host_offset(subleaf) : it->ebx;
             registers[RCX] = it->ecx;
             registers[RDX] = it->edx;
-            return;
+            break;
         }
     }
+    show_pmu(leaf, registers);
 }

@@ -43,10 +43,10 @@ void begin_private_ring(void) {
     use_private_words();
 }
 
-void ring_begin(int file) {
+static void map_ring(int file, uint64_t at) {
     uint32_t i;
-    buffers = reserve_buffers();
-    ring = map_part(file, own_address(sizeof(struct ring)), sizeof(struct ring), 0);
+    ring = map_part(file, at, sizeof(struct ring), 0);
+    keep_from_guest((uint64_t)ring, sizeof(struct ring), PROT_READ | PROT_WRITE);
     for (i = 0; i < RING_BUFFERS; i++) {
         uint64_t offset = (uint64_t)((uint8_t *)ring->buffers[i].words - (uint8_t *)ring);
         map_part(file, (uint64_t)buffers + i * STEP, WORD_BYTES, offset);
@@ -54,6 +54,37 @@ void ring_begin(int file) {
     }
     start = (uint64_t *)buffers;
     state->ring = (uint64_t)start;
+}
+
+void ring_begin(int file) {
+    buffers = reserve_buffers();
+    map_ring(file, own_address(sizeof(struct ring)));
+}
+
+/* Of a counted child that has a copy of the memory: its ring takes the place of its parent's. */
+void take_ring(int file) {
+    map_ring(file, (uint64_t)ring);
+    counted_before = 0;
+}
+
+void keep_ring(struct kept_ring *to) {
+    *to = (struct kept_ring){ring, buffers, start, private_words, counted_before};
+}
+
+/* After a child that shared the memory: without the ring that it had, if it was counted. */
+void restore_ring(const struct kept_ring *from) {
+    uint32_t i;
+    if (ring != from->ring) {
+        KERNEL2(__NR_munmap, ring, sizeof(struct ring));
+        KERNEL2(__NR_munmap, buffers, ALL_BUFFERS * STEP);
+    }
+    ring = from->ring;
+    buffers = from->buffers;
+    start = from->start;
+    private_words = from->private_words;
+    counted_before = from->counted_before;
+    for (i = 0; ring && i < RING_BUFFERS; i++)
+        counts[i] = &ring->buffers[i].count;
 }
 
 static void futex(uint32_t *word, int what, uint32_t value) {
@@ -92,6 +123,11 @@ void hand_over(uint64_t *end) {
         start = (uint64_t *)(buffers + ring->filling % RING_BUFFERS * STEP);
     }
     *start = 0;
+}
+
+/* Whether words may go there: translated code gives the place. */
+bool is_in_buffer(uint64_t address) {
+    return address - (uint64_t)start <= WORD_BYTES && address % sizeof(uint64_t) == 0;
 }
 
 uint64_t *next_words(void) {
@@ -158,15 +194,6 @@ void use_private_words(void) {
     start = private_words;
     *start = 0;
     state->ring = (uint64_t)start;
-}
-
-uint64_t *words_so_far(void) {
-    return start;
-}
-
-/* Go on in a buffer; state->ring is restored apart. */
-void use_words(uint64_t *words) {
-    start = words;
 }
 
 /* A child that has a copy of the memory does not share the buffers. */

@@ -10,8 +10,12 @@
 
 #include "arguments.h"
 #include "interpreter/python.h"
+#include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
+#include "tasks/following.h"
+#include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world/timers.h"
 #include "world/world.h"
 
@@ -24,6 +28,8 @@ static uint8_t *reserved, *reserved_end;
 void give_up(enum trouble why) {
     if (area && !in_child)
         area->trouble = why;
+    if (schedule)
+        leave_run();
     KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
     for (;;)
         KERNEL0(__NR_pause);
@@ -37,13 +43,20 @@ static uint8_t *map_own(uint64_t at, uint64_t bytes) {
     return (uint8_t *)place;
 }
 
+/* Memory that the guest does not write. */
+static uint8_t *map_kept(uint64_t at, uint64_t bytes) {
+    uint8_t *place = map_own(at, bytes);
+    keep_from_guest(at, bytes, PROT_READ | PROT_WRITE);
+    return place;
+}
+
 void *reserve(size_t bytes) {
     uint8_t *it;
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > RESERVE_STEP / 4)
-        return map_own(own_address(bytes), whole_pages(bytes));
+        return map_kept(own_address(bytes), whole_pages(bytes));
     if (bytes > (size_t)(reserved_end - reserved)) {
-        reserved = map_own(own_address(RESERVE_STEP), RESERVE_STEP);
+        reserved = map_kept(own_address(RESERVE_STEP), RESERVE_STEP);
         reserved_end = reserved + RESERVE_STEP;
     }
     it = reserved;
@@ -58,11 +71,6 @@ static uint64_t number_of(const char *text) {
     return value;
 }
 
-static uint64_t bytes_of(int file) {
-    int64_t end = KERNEL3(__NR_lseek, file, 0, 2);
-    return failed(end) ? 0 : (uint64_t)end;
-}
-
 /* The first `count` of these pointers, and NULL. */
 static char **first_of(char **texts, uint64_t count) {
     char **copy = reserve((count + 1) * sizeof(*copy));
@@ -70,10 +78,25 @@ static char **first_of(char **texts, uint64_t count) {
     return copy;
 }
 
+/* Memory that the kernel writes when the guest executes: a stack for signal handlers. */
+void *reserve_open(size_t bytes) {
+    return map_own(own_address(bytes), whole_pages(bytes));
+}
+
+static void ways_begin(void) {
+    uint32_t i;
+    map_own(WAYS_AT, PAGE);
+    ways->on_exit = (uint64_t)on_exit;
+    ways->on_miss = (uint64_t)on_miss;
+    for (i = 0; i < 256; i++)
+        ways->components[i] = i & components;
+    keep_from_guest(WAYS_AT, PAGE, PROT_READ | PROT_WRITE);
+}
+
 /* What is shared with the reader. */
 static void begin_stream(char **arguments) {
     int ring_file = (int)number_of(arguments[RING_FILE]), area_file = (int)number_of(arguments[AREA_FILE]);
-    area_begin(area_file, bytes_of(area_file));
+    area_begin(area_file);
     ring_begin(ring_file);
     KERNEL1(__NR_close, ring_file);
     KERNEL1(__NR_close, area_file);
@@ -90,27 +113,44 @@ static int file_of(const char *number) {
     return *number ? (int)number_of(number) : NO_FILE;
 }
 
+/* The schedule of the run. Without pfmon's file, or where processes execute in the host's time, it is for numbers alone. */
+static void begin_schedule(char **arguments, uint64_t flags) {
+    int file = file_of(arguments[SCHEDULE_FILE]);
+    uint32_t first = (uint32_t)number_of(arguments[FIRST_PROCESS]);
+    bool on = *arguments[SCHEDULE_OWNER] && !(flags & (HOST_CLOCK | CONFINED));
+    if (on && file == NO_FILE) {
+        int64_t opened = open_schedule();
+        file = failed(opened) ? NO_FILE : (int)opened;
+    }
+    run_begin(file, on && file != NO_FILE);
+    if (file == NO_FILE && first)
+        know_first(first, (uint32_t)number_of(arguments[FIRST_GROUP]), (uint32_t)number_of(arguments[FIRST_SESSION]));
+}
+
 /* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
 void begin(uint64_t *sp) {
     char **arguments = (char **)(sp + 1), **variables = arguments + ARGUMENTS;
     struct places places;
     uint64_t count, flags, begins_at;
-    uint32_t i;
     bool begins_confined;
     seal_names();
+    key_begin((uint64_t)sp);
     if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
         KERNEL1(__NR_exit_group, 127);
     flags = number_of(arguments[WORLD_FLAGS]);
     map_own(STATE_AT, STATE_BYTES);
-    state->on_exit = (uint64_t)on_exit;
-    state->on_miss = (uint64_t)on_miss;
-    for (i = 0; i < 256; i++)
-        state->components[i] = i & components;
+    ways_begin();
+    if (*arguments[READER_NAME])
+        following_begin(arguments[READER_NAME], (uint32_t)number_of(arguments[FOLLOWING]));
     if (flags & EXECUTED_BY_GUEST)
         begin_uncounted();
+    else if (following)
+        begin_counted();
     else
         begin_stream(arguments);
     pass_time(number_of(arguments[ELAPSED]));
+    execution_begin(arguments);
+    begin_schedule(arguments, flags);
     translation_begin();
     signals_begin();
     most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
@@ -119,10 +159,14 @@ void begin(uint64_t *sp) {
     places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
                              file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
-    ids_begin((uint32_t)number_of(arguments[FIRST_PROCESS]), (uint32_t)number_of(arguments[FIRST_GROUP]),
-              (uint32_t)number_of(arguments[FIRST_SESSION]));
+    clock_begin();
+    ids_begin();
+    threads_begin();
+    schedule_begin(number_of(arguments[QUANTUM]), number_of(arguments[SCHEDULE_SEED]));
+    if (others_exist())
+        begin_turns();
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
-    execution_begin(arguments);
+    pmu_begin(arguments);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));
     begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
     if (begins_confined)
@@ -130,7 +174,6 @@ void begin(uint64_t *sp) {
     if (begins_confined && *places.interpreter)
         places.interpreter_file = open_interpreter(places.interpreter);
     paths_begin();
-    waits_begin();
     count = number_of(arguments[VARIABLES]);
     begins_at = load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES]));
     if (begins_confined)

@@ -79,21 +79,22 @@ struct exit {                    /* a place where translated code is left */
     struct exit *linked_before;      /* the one before it in that list */
 };
 
-extern struct area *area;
+extern struct area *area;         /* of this process: at AREA_AT, but that of a counted child that shares the memory */
 extern struct ring *ring;
 extern bool in_child;            /* a child of the program: it goes on uncounted */
 extern bool shares_memory;       /* a child in its parent's memory (vfork) */
 extern uint32_t most_instructions;      /* of a block */
-extern bool counting_down;       /* blocks count instructions off until a timer expires */
 extern int ring_register, temporary_register;   /* between blocks */
 
-void on_exit(void), on_miss(void), on_fault(void), enter_code(void);
+void on_exit(void), on_miss(void), on_fault(void), enter_code(void), enter_handler(void);
+extern uint64_t runtime_stack;   /* its stack pointer while translated code executes */
 int64_t guarded_call(const uint64_t *arguments);
 int64_t clone_sharing(uint64_t flags, uint64_t stack, uint64_t parent_id, uint64_t child_id, uint64_t tls);
 extern const char guarded_begin[], guarded_syscall[], interrupted[], return_from_signal[];
 
 void give_up(enum trouble why) __attribute__((noreturn));
 void *reserve(size_t bytes);     /* the runtime's own memory, which lasts */
+void *reserve_open(size_t bytes);
 
 /* ring.c */
 void ring_begin(int file);
@@ -101,6 +102,7 @@ void begin_private_ring(void);
 void hand_over(uint64_t *end);
 uint64_t *next_words(void);
 bool in_guard(uint64_t address);
+bool is_in_buffer(uint64_t address);
 void continue_in_next_buffer(uint64_t fault, uint64_t *record);
 void end_words(void);
 void put_word(uint64_t word);
@@ -109,17 +111,26 @@ void publish_count(void);
 void forget_ring(void);
 void prepare_uncounted(void);
 void use_private_words(void);
-uint64_t *words_so_far(void);
-void use_words(uint64_t *words);
+void take_ring(int file);
+struct kept_ring {               /* the parent's, while a child shares its memory */
+    struct ring *ring;
+    uint8_t *buffers;
+    uint64_t *start, *private_words, counted_before;
+};
+void keep_ring(struct kept_ring *to);
+void restore_ring(const struct kept_ring *from);
 uint64_t count_words(void);
 
 /* announced_blocks.c */
-void area_begin(int file, uint64_t bytes);
+void area_begin(int file);
 void begin_private_area(void);
 const struct announcement *announce(const struct code_block *wanted);
 void announce_file(uint64_t start, uint64_t end, uint64_t offset, const char *path);
 void announce_function(uint64_t first_line, uint64_t name, const char *text, uint32_t bytes);
 void forget_area(void);
+void take_area(int file);
+void take_second_area(int file);
+void use_area(struct area *before);
 const struct announcement *announcement_numbered(uint64_t number);
 uint64_t count_runs(void);
 uint64_t *counter_of(const struct announcement *block);
@@ -211,10 +222,15 @@ uint64_t vsyscall(uint64_t ip);
 void note_effect(int64_t number, const uint64_t *a);
 
 /* processes.c */
+void begin_counted(void);
 int64_t clone_call(int64_t number, const uint64_t *a);
 
 /* call_pointers.c */
 int64_t check_call(int64_t number, const uint64_t *a);
+
+/* protection_key.c */
+void key_begin(uint64_t stack);
+void keep_from_guest(uint64_t at, uint64_t bytes, int protection);
 
 /* guest_mappings.c */
 bool is_map_call(int64_t number);
@@ -230,6 +246,7 @@ void forget_mapping(uint64_t start, uint64_t end);
 void forget_protection(uint64_t start, uint64_t end);
 void move_mapping(uint64_t from, uint64_t end, uint64_t to, uint64_t bytes);
 bool is_executable(uint64_t address);
+bool is_shared(uint64_t address);
 bool is_compared(uint64_t address);
 bool changes_unnoticed(uint64_t address);
 void note_comparison(uint64_t address);
@@ -262,6 +279,7 @@ int64_t change_break(uint64_t wanted);
 void block_signals(void);
 void unblock_signals(void);
 void signals_begin(void);
+void take_fatal_signals(void);
 void raise_fault(int signal, int code, uint64_t address);
 uint64_t deliver_signals(uint64_t ip);
 void take_signalled_block(void);

@@ -12,10 +12,7 @@
 #define STATE_RING 144
 #define STATE_TARGET 152
 #define STATE_EXIT 160
-#define STATE_STACK 168
 #define STATE_SAVED 176
-#define STATE_ON_EXIT 304
-#define STATE_ON_MISS 312
 #define STATE_FS 320
 #define STATE_GS 328
 #define STATE_RCX 336
@@ -30,8 +27,11 @@
 #define STATE_PYTHON_FIRST 488
 #define STATE_PYTHON_BYTES 496
 #define STATE_PYTHON_RAX 504
-#define STATE_COMPONENTS 512
 #define STATE_MASK 1536
+
+#define WAYS_ON_EXIT 0
+#define WAYS_ON_MISS 8
+#define WAYS_COMPONENTS 16
 
 #ifndef __ASSEMBLER__
 
@@ -44,9 +44,9 @@ struct state {
     uint64_t ring;               /* where the next word of the stream goes */
     uint64_t target;             /* guest address that an indirect branch goes to */
     uint64_t exit;               /* number of the exit by which translated code was left */
-    uint64_t stack;              /* the runtime's stack pointer */
+    uint64_t unused_stack;
     uint64_t saved[16];          /* the host's registers on both ways */
-    uint64_t on_exit, on_miss;   /* addresses in entry.S */
+    uint64_t unused_ways[2];
     uint64_t fs, gs;             /* segment bases */
     uint64_t rcx;                /* while an indirect branch's target is compared */
     uint64_t string[3];          /* rcx, rsi and rdi before a repeated string instruction */
@@ -55,15 +55,25 @@ struct state {
     uint64_t vector[8];          /* index register of a gather or a scatter */
     uint64_t pending;            /* signals wait */
     uint64_t rax, rdx;           /* around an instruction that saves or loads the state of components */
-    int64_t countdown;           /* instructions until a timer expires (timers.c) */
+    int64_t countdown;           /* instructions until a timer expires or a turn is over (countdown.c) */
     uint64_t python_frame;       /* that executes, 0: another one may (python_frames.c) */
     uint64_t python_first, python_bytes;     /* of its bytecode: the instructions of the line that executes */
     uint64_t python_rax;         /* while they are compared */
-    uint32_t components[256];    /* those that the guest's processor has, of 8 */
+    uint32_t unused_components[256];
     uint64_t mask[8];            /* what selects the elements of a gather or a scatter */
+    uint64_t counted;            /* instructions before the countdown was set (countdown.c) */
+    int64_t count_from;          /* what it was set to */
 };
 
 #define state ((struct state *)STATE_AT)
+
+/* What translated code reads, but does not write (protection_key.c). */
+struct ways {
+    uint64_t on_exit, on_miss;   /* addresses in entry.S */
+    uint32_t components[256];    /* those that the guest's processor has, of 8 */
+};
+
+#define ways ((struct ways *)WAYS_AT)
 
 #endif
 #endif

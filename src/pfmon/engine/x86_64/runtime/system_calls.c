@@ -4,8 +4,12 @@
 #include <linux/mman.h>
 #include <linux/signal.h>
 
+#include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
+#include "tasks/following.h"
+#include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum {
@@ -33,10 +37,10 @@ static int64_t execute(int64_t number, const uint64_t *a) {
     if (!in_child)
         area->executing = EXECUTES_NATIVELY;
     give_timer_to_host(true);
-    result = is_executed_by_runtime() ? execute_translated(number, a) : KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    result = is_executed_by_runtime() ? execute_translated(number, a) : execute_natively(number, a);
     give_timer_to_host(false);
     if (!in_child)
-        area->executing = 0;
+        area->executing = NOT_EXECUTING;
     return result;
 }
 
@@ -44,6 +48,7 @@ static void end_process(int64_t number, uint64_t status) {
     if (!in_child)
         area->status = EXITED | (uint32_t)(status & 0xFF);
     publish_count();
+    leave_run();
     KERNEL1(number, status);
 }
 
@@ -65,7 +70,7 @@ int64_t pass_on(int64_t number, const uint64_t *a) {
     return guarded_call(call);
 }
 
-int64_t call_kernel(int64_t number, uint64_t *a) {
+static int64_t execute_call(int64_t number, uint64_t *a) {
     int64_t result;
     if (is_map_call(number))
         return map_call(number, a);
@@ -73,10 +78,13 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return signal_call(number, a);
     if (root.confined)
         name_own_process(number, a);
+    if (thread_call(number, a, &result))
+        return result;
     if ((root.confined && guard_root(number, a, &result)) || path_call(&number, a, &result) || socket_call(number, a, &result)
         || root_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
         || id_call(number, a, &result) || timer_call(number, a, &result) || directory_call(number, a, &result)
-        || random_call(number, a, &result) || timed_wait_call(number, a, &result) || endless_wait_call(number, a, &result))
+        || random_call(number, a, &result) || timed_wait_call(number, a, &result)
+        || shared_wait_call(number, a, &result) || endless_wait_call(number, a, &result))
         return result;
     switch (number) {
     case __NR_clone: case __NR_fork: case __NR_vfork:
@@ -85,9 +93,15 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
         return -NOT_IMPLEMENTED;     /* C libraries use older calls then */
     case __NR_execve: case __NR_execveat:
         return execute(number, a);
-    case __NR_exit: case __NR_exit_group:
+    case __NR_exit:
+        end_process(number, shares_memory ? a[0] : end_thread(a[0]));
+        return 0;
+    case __NR_exit_group:
+        leave_robust_lists();
         end_process(number, a[0]);
         return 0;
+    case __NR_kill: case __NR_tkill: case __NR_tgkill:
+        return send_signal(number, a);
     case __NR_arch_prctl:
         return set_base(a);
     case __NR_ptrace: case __NR_process_vm_readv: case __NR_process_vm_writev: case __NR_pidfd_getfd:
@@ -101,8 +115,22 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
     case __NR_prctl:
         return a[0] == SET_SECCOMP ? -NOT_VALID : pass_on(number, a);
     default:
-        return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
+        if (threaded && blocking_call(number, a, &result))
+            return result;
+        return next_timer() == NEVER || threaded || others_exist() ? pass_on(number, a) : call_until_timer(number, a);
     }
+}
+
+int64_t call_kernel(int64_t number, uint64_t *a) {
+    int64_t result;
+    bool loses_event;
+    if (performance_call(number, a, &result))
+        return result;
+    loses_event = may_lose_event(number, a);
+    result = execute_call(number, a);
+    if (loses_event)
+        release_lost_events(number, a, result);
+    return result;
 }
 
 /* Execute the system call in the guest's registers; returns where to go on. */
@@ -110,9 +138,10 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     int64_t number = (int64_t)state->registers[RAX], result;
     uint64_t a[6];
     if (state->pending)
-        return next_ip;          /* not reached: signals are delivered first */
+        return next_ip - SYSTEM_CALL_BYTES;      /* a signal has just arrived: its handler runs first */
     take_arguments(a);
     note_effect(number, a);
+    stand_at(next_ip);
     state->registers[RCX] = next_ip;
     state->registers[R11] = state->flags;
     put_mark(MARK_SYSTEM_CALL, area->totals ? NO_INSTRUCTION : instruction, (uint64_t)number);
@@ -122,6 +151,8 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     if (result == 0)
         result = without_memory_file(number, call_kernel(number, a));
     close_held();
+    keep_line(number);
+    after_call();
     if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;
     state->registers[RAX] = (uint64_t)result;

@@ -23,6 +23,11 @@ struct python_code {             /* a code object */
     uint32_t *lines;             /* of each unit; NULL: there was no room */
 };
 
+struct python_stack {            /* the frames of a thread */
+    struct python_frame *frames;
+    uint32_t depth;
+};
+
 extern const struct python_layout *python;           /* NULL: functions are not wanted */
 
 /* python_code.c */
@@ -36,6 +41,8 @@ void python_begin(uint64_t version, uint64_t begin, uint64_t end);
 bool is_python_entry(uint64_t ip);
 bool is_python_site(const struct instruction *it, uint64_t ip);
 int base_of_site(const struct instruction *it);
+void leave_python_stack(struct python_stack *to);
+void enter_python_stack(struct python_stack *from);
 void follow_python(const struct block *block);
 
 #endif

@@ -13,14 +13,14 @@
 
 enum { MAX_FRAMES = 1 << 16, MOVE = 0x89 };
 
-struct frame {
+struct python_frame {
     uint64_t at;                 /* of the _PyInterpreterFrame */
     uint64_t stack;              /* the stack pointer in its activation of the loop */
     const struct python_code *code;
     uint32_t line;
 };
 
-static struct frame frames[MAX_FRAMES];
+static struct python_frame *frames;      /* of the running thread */
 static uint32_t depth;
 static struct range loop;        /* the code of _PyEval_EvalFrameDefault */
 
@@ -28,7 +28,20 @@ void python_begin(uint64_t version, uint64_t begin, uint64_t end) {
     if (area->totals || begin >= end)
         return;
     choose_python(version);
+    frames = reserve(MAX_FRAMES * sizeof(*frames));
     loop = (struct range){begin, end};
+}
+
+/* Each thread has frames of its own. */
+void leave_python_stack(struct python_stack *to) {
+    *to = (struct python_stack){frames, depth};
+}
+
+void enter_python_stack(struct python_stack *from) {
+    if (python && !from->frames)
+        from->frames = reserve(MAX_FRAMES * sizeof(*frames));
+    frames = from->frames;
+    depth = from->depth;
 }
 
 /* ---------------------------------------------------------------- sites */
@@ -94,16 +107,16 @@ static void leave_frames(uint32_t place) {
     depth = place;
 }
 
-static struct frame *enter_frame(uint64_t frame, uint64_t stack, const struct python_code *code) {
+static struct python_frame *enter_frame(uint64_t frame, uint64_t stack, const struct python_code *code) {
     if (depth == MAX_FRAMES)
         return NULL;             /* it counts as its caller */
     mark(MARK_PYTHON_CALL, code->function);
-    frames[depth] = (struct frame){frame, stack, code, 0};
+    frames[depth] = (struct python_frame){frame, stack, code, 0};
     return &frames[depth++];
 }
 
 /* The frame that executes. */
-static struct frame *running_frame(uint64_t frame, uint64_t stack, const struct python_code *code) {
+static struct python_frame *running_frame(uint64_t frame, uint64_t stack, const struct python_code *code) {
     uint32_t place;
     forget_ended(stack, has_entered(stack));
     place = place_of(frame, stack);
@@ -118,8 +131,8 @@ static struct frame *running_frame(uint64_t frame, uint64_t stack, const struct 
 
 /* The frame at the site, if it is the one that executed before: it still has the same code, since another one would have been
    called meanwhile. NULL: it is another one. */
-static struct frame *same_frame(uint64_t frame, uint64_t instruction) {
-    struct frame *last = depth ? &frames[depth - 1] : NULL;
+static struct python_frame *same_frame(uint64_t frame, uint64_t instruction) {
+    struct python_frame *last = depth ? &frames[depth - 1] : NULL;
     if (!last || state->python_entered || last->at != frame || last->stack != state->registers[RSP]
         || instruction - last->code->bytecode >= 2 * (uint64_t)last->code->units)
         return NULL;
@@ -132,7 +145,7 @@ void follow_python(const struct block *block) {
     struct instruction it;
     struct range same_line;
     const struct python_code *code;
-    struct frame *running;
+    struct python_frame *running;
     uint64_t frame, instruction;
     uint32_t line;
     decode(&it, sizes_of(announced) + announced->length, sizes_of(announced)[0] & SIZE_BITS);

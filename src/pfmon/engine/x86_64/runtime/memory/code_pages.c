@@ -108,9 +108,14 @@ bool is_compared(uint64_t address) {
     return page && page->compared;
 }
 
+/* Whether the mapping is shared with other mappings of its file, or with other processes. */
+bool is_shared(uint64_t address) {
+    return contains(&shared, address);
+}
+
 /* Whether code may change without a store that is noticed. */
 bool changes_unnoticed(uint64_t address) {
-    return contains(&shared, address) || is_compared(address);
+    return is_shared(address) || is_compared(address);
 }
 
 /* The protection of these bytes changes. */

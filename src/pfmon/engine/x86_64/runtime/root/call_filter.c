@@ -55,7 +55,7 @@ static const uint16_t allowed[] = {
     __NR_inotify_init1, __NR_preadv, __NR_pwritev, __NR_rt_tgsigqueueinfo, __NR_recvmmsg, __NR_syncfs,
     __NR_sendmmsg, __NR_getcpu, __NR_sched_getattr,
     __NR_getrandom, __NR_memfd_create, __NR_membarrier, __NR_mlock2, __NR_copy_file_range, __NR_preadv2, __NR_pwritev2,
-    __NR_pkey_mprotect, __NR_rseq, __NR_pidfd_send_signal, __NR_pidfd_open, __NR_close_range, __NR_process_madvise,
+    __NR_pkey_mprotect, __NR_pkey_alloc, __NR_rseq, __NR_pidfd_send_signal, __NR_pidfd_open, __NR_close_range, __NR_process_madvise,
     __NR_epoll_pwait2, __NR_futex_waitv, 451 /* cachestat */, 454, 455, 456 /* futex_wake, futex_wait, futex_requeue */, 462 /* mseal */,
 };
 

@@ -1,5 +1,6 @@
 /* Programs for which this program executes itself anew: those that a guest with a root executes, so that they have that root,
-   too, uncounted; and those that the program itself executes in its own process, where counting begins anew with them. */
+   too, uncounted; those that the program itself executes in its own process, where counting begins anew with them; and those that
+   are followed. */
 
 #include <asm/stat.h>
 #include <asm/unistd.h>
@@ -14,10 +15,12 @@
 #include "arguments.h"
 #include "root.h"
 #include "runtime.h"
+#include "tasks/following.h"
+#include "tasks/schedule.h"
 #include "world/timers.h"
 #include "world/world.h"
 
-enum { OPENING = O_RDONLY | O_NONBLOCK | O_CLOEXEC, MAY_EXECUTE = 1, HEAD_BYTES = 256, MOST_SCRIPTS = 5, NUMBER_BYTES = 24, MOST_WORDS = 3 * MOST_SCRIPTS + 1, NATIVE = 1 };
+enum { OPENING = O_RDONLY | O_NONBLOCK | O_CLOEXEC, MAY_EXECUTE = 1, HEAD_BYTES = 256, MOST_SCRIPTS = 5, NUMBER_BYTES = 24, MOST_WORDS = 3 * MOST_SCRIPTS + 1, NATIVE = 1 << 20 };
 
 struct program {                 /* to be executed */
     int64_t file, interpreter_file;
@@ -28,12 +31,18 @@ struct program {                 /* to be executed */
 };
 
 static struct program executed;
-static bool counted;             /* the program is: another reader takes this process */
+static enum { UNCOUNTED, COUNTED_ANEW /* another reader takes this process */, FOLLOWED } how;
 static struct text script_words[MOST_SCRIPTS][2];
 static char **own_arguments;
 
+static uint32_t schedule_owner, schedule_file;
+
 void execution_begin(char **arguments) {
+    const char *owner = arguments[SCHEDULE_OWNER], *file = owner;
     own_arguments = arguments;
+    schedule_owner = (uint32_t)take_number(&file);
+    file += *file == '/';
+    schedule_file = (uint32_t)take_number(&file);
 }
 
 /* ---------------------------------------------------------------- files */
@@ -49,7 +58,13 @@ static int64_t open_named(int directory, const char *path, bool follow) {
                    OPENING | (follow ? 0 : O_NOFOLLOW), 0);
 }
 
-/* A descriptor of a file that may be executed. */
+/* Whether a program gives the process another user's or group's rights. */
+static bool gives_rights(const struct stat *status) {
+    return (status->st_mode & S_ISUID && status->st_uid != (uint32_t)KERNEL0(__NR_geteuid))
+        || ((status->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status->st_gid != (uint32_t)KERNEL0(__NR_getegid));
+}
+
+/* A descriptor of a file that may be executed; NATIVE: the host executes it. */
 static int64_t open_executable(int directory, const char *path, bool follow) {
     struct stat status;
     static struct text room;
@@ -62,6 +77,8 @@ static int64_t open_executable(int directory, const char *path, bool follow) {
         result = -EACCES;
     if (result == 0)
         result = KERNEL4(__NR_faccessat2, file, no_name, MAY_EXECUTE, AT_EMPTY_PATH | AT_EACCESS);
+    if (result == 0 && !root.length && gives_rights(&status))
+        result = NATIVE;
     return result ? result : file;
 }
 
@@ -150,7 +167,7 @@ static int64_t take_interpreter(const struct elf64_hdr *head) {
             return -ENOEXEC;
         name.bytes[it.p_filesz] = 0;
         executed.interpreter_file = open_executable(AT_FDCWD, name.bytes, true);
-        if (failed(executed.interpreter_file))
+        if (failed(executed.interpreter_file) || executed.interpreter_file == NATIVE)
             return executed.interpreter_file;
         path_of_file((int)executed.interpreter_file, &executed.interpreter);
         return place_interpreter(executed.interpreter_file);
@@ -165,7 +182,7 @@ static int64_t find_program(int directory, bool follow) {
     int script;
     for (script = 0;; script++) {
         executed.file = open_executable(directory, executed.name.bytes, follow);
-        if (failed(executed.file))
+        if (failed(executed.file) || executed.file == NATIVE)
             return executed.file;
         bytes = KERNEL4(__NR_pread64, executed.file, head, HEAD_BYTES, 0);
         if (failed(bytes))
@@ -232,19 +249,27 @@ static const char **room_for(uint64_t pointers) {
 
 /* ---------------------------------------------------------------- a counted program */
 
-/* A descriptor of one of the reader's files. */
-static char *open_file_of_reader(int32_t file) {
+/* A descriptor of one of a process's files; an error. */
+static int64_t open_file_of(uint32_t process, uint32_t file) {
     static struct text path;
-    int64_t opened;
     begin_text(&path, NO_FILE);
     put_text(&path, "/proc/");
-    put_number(&path, (uint32_t)area->handover.reader);
+    put_number(&path, process);
     put_text(&path, "/fd/");
-    put_number(&path, (uint32_t)file);
-    opened = KERNEL3(__NR_open, path.bytes, O_RDWR, 0);
+    put_number(&path, file);
+    return KERNEL3(__NR_open, path.bytes, O_RDWR, 0);
+}
+
+static char *open_file_of_reader(int32_t file) {
+    int64_t opened = open_file_of((uint32_t)area->handover.reader, (uint32_t)file);
     if (failed(opened))
         give_up(CANNOT_LOAD);
     return number_text((uint64_t)opened);
+}
+
+/* The file of the run's schedule, which pfmon has. */
+int64_t open_schedule(void) {
+    return open_file_of(schedule_owner, schedule_file);
 }
 
 /* Tell the reader what is executed, and wait until another one has its files for this process. */
@@ -262,11 +287,14 @@ static void wait_for_reader(void) {
     }
 }
 
-static void put_files(const char **to) {
+static void put_alarm(const char **to) {
     uint64_t interval, left = alarm_left(&interval);
     to[ALARM_LEFT] = number_text(left);
     to[ALARM_INTERVAL] = number_text(interval);
     give_timer_to_host(false);   /* it is the program's again */
+}
+
+static void put_files(const char **to) {
     wait_for_reader();
     to[RING_FILE] = open_file_of_reader(area->handover.ring_file);
     to[AREA_FILE] = open_file_of_reader(area->handover.area_file);
@@ -277,14 +305,15 @@ static void put_files(const char **to) {
 
 static void put_own_arguments(const char **to, uint64_t variables) {
     memcpy(to, own_arguments, ARGUMENTS * sizeof(*to));
-    if (counted)
+    put_alarm(to);
+    to[RING_FILE] = to[AREA_FILE] = "";
+    to[PYTHON_VERSION] = to[PYTHON_BEGIN] = to[PYTHON_END] = "0";
+    if (how == COUNTED_ANEW)
         put_files(to);
-    else {
-        to[RING_FILE] = to[AREA_FILE] = "";
+    else if (how == UNCOUNTED) {
         to[SEED] = number_text(world.seed);
         to[WORLD_FLAGS] = number_text(world.flags | EXECUTED_BY_GUEST);
-        to[ALARM_LEFT] = to[ALARM_INTERVAL] = "0";
-        to[PYTHON_VERSION] = to[PYTHON_BEGIN] = to[PYTHON_END] = "0";
+        to[READER_NAME] = "";
     }
     to[PROGRAM_AT] = number_text(GUEST_PIE);
     to[INTERPRETER_AT] = number_text(executed.interpreter_at);
@@ -292,12 +321,24 @@ static void put_own_arguments(const char **to, uint64_t variables) {
     to[PROGRAM] = executed.host.bytes;
     to[EXECUTED] = executed.name.bytes;
     to[ELAPSED] = number_text(elapsed());
-    to[FIRST_PROCESS] = number_text(first_process());
-    to[FIRST_GROUP] = number_text(first_group());
-    to[FIRST_SESSION] = number_text(first_session());
+    to[FIRST_PROCESS] = number_text(schedule->first);
+    to[FIRST_GROUP] = number_text(schedule->group);
+    to[FIRST_SESSION] = number_text(schedule->session);
+    to[SCHEDULE_FILE] = schedule->on ? number_text((uint64_t)open_schedule()) : "";
     to[PROGRAM_FILE] = number_text((uint64_t)executed.file);
     to[INTERPRETER_FILE] = executed.interpreter_file >= 0 ? number_text((uint64_t)executed.interpreter_file) : "";
     to[VARIABLES] = number_text(variables);
+}
+
+/* For the kernel to execute a program. */
+int64_t execute_natively(int64_t number, const uint64_t *a) {
+    int64_t result;
+    become_native(true);
+    return_memory(false);
+    result = KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    become_native(false);
+    return_memory(true);
+    return result;
 }
 
 /* Execute this program with its arguments, the guest's environment and the guest's arguments. */
@@ -322,16 +363,32 @@ static int64_t execute_self(uint64_t arguments, uint64_t environment) {
     KERNEL3(__NR_fcntl, executed.file, F_SETFD, 0);
     if (executed.interpreter_file >= 0)
         KERNEL3(__NR_fcntl, executed.interpreter_file, F_SETFD, 0);
+    if (how == FOLLOWED)
+        area->executing = EXECUTES_FOLLOWED;
+    schedule->clock = elapsed();
+    return_memory(false);
     words = KERNEL3(__NR_execve, exe_name, to, &none);
-    if (counted)
+    return_memory(true);
+    if (how == COUNTED_ANEW)
         give_up(CANNOT_LOAD);    /* the reader has gone on */
+    give_timer_to_host(true);
     return words;
 }
 
 /* Whether this program executes itself for what the guest executes. */
 bool is_executed_by_runtime(void) {
-    counted = world.flags & COUNTS_EXECUTED && !in_child && !root.confined;
-    return root.length || root.confined || counted;
+    how = in_child || root.confined ? UNCOUNTED : world.flags & COUNTS_EXECUTED ? COUNTED_ANEW
+        : following & FOLLOW_EXECS ? FOLLOWED : UNCOUNTED;
+    return root.length || root.confined || how != UNCOUNTED || schedule->on;
+}
+
+/* For the message about a program that goes on uncounted. */
+static void tell_program(void) {
+    uint32_t bytes = executed.name.length < MAX_PATH_BYTES ? executed.name.length : MAX_PATH_BYTES - 1;
+    if (in_child)
+        return;
+    memcpy(area->executed, executed.name.bytes, bytes);
+    area->executed[bytes] = 0;
 }
 
 /* execve, execveat. */
@@ -345,10 +402,11 @@ int64_t execute_translated(int64_t number, const uint64_t *a) {
     if (!executed.name.length && !by_descriptor)
         return -ENOENT;
     executed.first_word = MOST_WORDS;
+    tell_program();
     result = find_program(at ? (int)a[0] : AT_FDCWD, !(at && a[4] & AT_SYMLINK_NOFOLLOW));
-    if (result == NATIVE && !root.length)
-        return KERNEL6(number, a[0], a[1], a[2], a[3], a[4], 0);
+    if (result && !root.length)          /* also errors, which the kernel reports */
+        return execute_natively(number, a);
     if (result == NATIVE)
-        return KERNEL3(__NR_execve, executed.host.bytes, a[1 + at], a[2 + at]);
+        return execute_natively(__NR_execve, (const uint64_t[6]){(uint64_t)executed.host.bytes, a[1 + at], a[2 + at]});
     return result ? result : execute_self(a[1 + at], a[2 + at]);
 }

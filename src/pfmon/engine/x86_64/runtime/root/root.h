@@ -75,6 +75,8 @@ void name_own_process(int64_t number, uint64_t *a);
 /* executed_programs.c */
 void execution_begin(char **arguments);
 bool is_executed_by_runtime(void);
+int64_t open_schedule(void);
 int64_t execute_translated(int64_t number, const uint64_t *a);
+int64_t execute_natively(int64_t number, const uint64_t *a);
 
 #endif

@@ -5,6 +5,7 @@
 #include <asm/signal.h>
 #include <asm/ucontext.h>
 
+#include "countdown.h"
 #include "runtime.h"
 #include "signals.h"
 
@@ -61,10 +62,22 @@ static void count_partial(const struct block *block, const struct announcement *
         ++*counter_of(part);
 }
 
+/* The countdown was taken down by the whole block, or by nothing of its path. */
+static void count_partial_down(const struct block *block, uint32_t retired) {
+    uint64_t instructions = 0, slots;
+    if (counting_down)
+        give_back_instructions(block->length - retired);
+    else if (counting_paths) {
+        if (block->before)
+            measure_word(block->word_before, &instructions, &slots);
+        take_off_instructions(instructions + retired);
+    }
+}
+
 /* The stream, or the counters, at a block of which `retired` instructions retired. */
 static void record_partial(const struct block *block, uint32_t retired, int cut) {
     const struct announcement *part = retired ? announce_start(block->announced, retired, cut) : NULL;
-    state->countdown += block->length - retired;
+    count_partial_down(block, retired);
     if (area->totals) {
         count_partial(block, part);
         return;

@@ -11,35 +11,54 @@
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
+#include "countdown.h"
+#include "performance/performance.h"
 #include "runtime.h"
 #include "signals.h"
+#include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum {
-    QUEUE = 64, ALTERNATE_BYTES = 1 << 17,
-    FAULT_ADDRESS = 14, NOT_VALID = 22, };
+    ALTERNATE_BYTES = 1 << 17,
+    FAULT_ADDRESS = 14, NOT_VALID = 22
+};
 
 #define BIT(number) ((uint64_t)1 << ((number) - 1))
 #define FAULT_SIGNALS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
+#define IGNORED_SIGNALS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
+#define STOPPING_SIGNALS (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
 
-static struct signals own;
-static siginfo_t queue[QUEUE], forced;
-static uint32_t queued;
+static struct signals own = {.stack = {.ss_flags = SS_DISABLE}};
+static siginfo_t forced;
 static bool is_forced;
 static uint64_t suspended_mask;
 static bool suspended;
 static const struct block *signalled;
+static uint64_t applied = ~(uint64_t)0;      /* the kernel's mask */
+
+bool is_fault_signal(int number) {
+    return FAULT_SIGNALS & BIT(number);
+}
+
+/* The kernel blocks what all threads block. */
+void apply_mask(void) {
+    uint64_t host = (threaded ? common_mask() : own.mask) & ~FAULT_SIGNALS;
+    if (host != applied)
+        KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &host, 0, 8);
+    applied = host;
+}
 
 static void set_mask(uint64_t mask) {
-    uint64_t host;
     own.mask = mask & ~NEVER_BLOCKED;
-    host = own.mask & ~FAULT_SIGNALS;
-    KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &host, 0, 8);
+    apply_mask();
+    set_pending();
 }
 
 void block_signals(void) {
     uint64_t all = ~(uint64_t)0;
+    applied = all;
     KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &all, 0, 8);
 }
 
@@ -58,8 +77,25 @@ void restore_signals(const struct signals *from, bool without_actions) {
         own.stack = from->stack;
     } else
         memcpy(&own, from, sizeof(own));
-    queued = 0;
+    end_own_signals();
+    applied = ~(uint64_t)0;      /* of block_signals() */
     is_forced = suspended = false;
+}
+
+/* A new thread has the mask of the one that makes it, and no alternate stack. */
+void copy_signals(struct thread_signals *to) {
+    *to = (struct thread_signals){.mask = own.mask, .stack = {.ss_flags = SS_DISABLE}};
+}
+
+void leave_signals(struct thread_signals *to) {
+    *to = (struct thread_signals){own.mask, suspended_mask, suspended, own.stack};
+}
+
+void enter_signals(const struct thread_signals *from) {
+    own.mask = from->mask;
+    own.stack = from->stack;
+    suspended_mask = from->suspended_mask;
+    suspended = from->suspended;
 }
 
 /* ---------------------------------------------------------------- host signals */
@@ -74,6 +110,8 @@ static void take_fault(const struct block *block, const siginfo_t *info, struct 
     leave_block(block, context, info->si_signo == SIGTRAP, CUT_FAULT);
     put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
     forced = *info;
+    if (info->si_signo == SIGSEGV && is_own((uint64_t)info->si_addr, 1))
+        forced.si_code = SEGV_MAPERR;        /* the guest has nothing there */
     if (info->si_signo == SIGILL || info->si_signo == SIGFPE)
         forced.si_addr = (void *)state->target;
     is_forced = true;
@@ -97,32 +135,42 @@ static void interrupt_call(struct sigcontext *host) {
         host->rip = (uint64_t)interrupted;
 }
 
-static void put_in_queue(const siginfo_t *info, struct sigcontext *host) {
+/* The runtime takes over when the path ends that is executing. */
+static void lead_to_runtime(const struct block *block) {
+    if (signalled)
+        return;                  /* the exits behind it lead there, too */
+    signalled = block;
+    unlink_blocks(block);
+}
+
+static void put_in_queue(const siginfo_t *info, struct guest_thread *to, struct sigcontext *host) {
     const struct block *block = block_of_code(host->rip);
     if (is_outside_blocks(host->rip) || (block && host->rip < (uint64_t)block->entry))
         block = translated_block(state->target);             /* checks of indirect branches */
-    if (queued < QUEUE) {
-        queue[queued] = *info;
-        show_sender(&queue[queued++]);
-    }
+    add_signal(info, to);
     state->pending = 1;
-    if (block) {
-        signalled = block;
-        unlink_blocks(block);
-    } else
+    if (block)
+        lead_to_runtime(block);
+    else
         interrupt_call(host);
 }
 
-static void handle(int number, siginfo_t *info, struct ucontext *context) {
+/* The handler of all signals (entry.S). */
+void handle_signal(int number, siginfo_t *info, struct ucontext *context) {
     struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
     const struct block *block = block_of_code(host->rip);
     uint64_t address = (uint64_t)info->si_addr;
+    struct guest_thread *to = take_host_timer(info);
+    if (to) {
+        put_in_queue(info, to, host);
+        return;
+    }
     if (is_interruption(info)) {
         interrupt_call(host);
         return;
     }
     if (!(FAULT_SIGNALS & BIT(number)) || info->si_code <= 0) {
-        put_in_queue(info, host);
+        put_in_queue(info, NULL, host);
         return;
     }
     if (number == SIGSEGV && block && in_guard(address)) {
@@ -135,6 +183,11 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
         host->rip = (uint64_t)block->on_countdown;
         return;
     }
+    if (number == SIGSEGV && block && ends_countdown(block, address, host->rip)) {
+        *host_register(host, block->temporary) = 0;
+        lead_to_runtime(block);
+        return;
+    }
     if (number == SIGSEGV && release_code(address)) {
         if (block && (block->behind || is_in_page_of(block, address)))
             take_store_to_itself(block, context);
@@ -144,6 +197,11 @@ static void handle(int number, siginfo_t *info, struct ucontext *context) {
         give_up(NO_MEMORY);      /* for a page of the shared files */
     if (!block)
         give_up(INTERRUPTED);
+    if (number == SIGSEGV && is_counter_read(block, host->rip)) {
+        leave_block(block, context, false, CUT_EDGE);
+        want_counter(block);
+        return;
+    }
     take_fault(block, info, context);
 }
 
@@ -152,16 +210,35 @@ static void set_action(int number, uint64_t handler) {
     KERNEL4(__NR_rt_sigaction, number, &it, 0, 8);
 }
 
+/* Whether a signal ends the process by default. */
+static bool is_fatal(int number) {
+    return !((IGNORED_SIGNALS | STOPPING_SIGNALS | BIT(SIGSTOP)) & BIT(number));
+}
+
+static bool ends_process(int number) {
+    return own.actions[number].handler == 0 && is_fatal(number) && number != SIGKILL;
+}
+
+/* Of one of several processes: it ends by a signal when it has the turn. */
+void take_fatal_signals(void) {
+    int number;
+    for (number = 1; number <= SIGNALS; number++)
+        if (ends_process(number))
+            set_action(number, (uint64_t)enter_handler);
+}
+
 void signals_begin(void) {
     stack_t stack = {.ss_size = ALTERNATE_BYTES};
     int number;
-    stack.ss_sp = reserve(ALTERNATE_BYTES);
+    stack.ss_sp = reserve_open(ALTERNATE_BYTES);
     KERNEL2(__NR_sigaltstack, &stack, 0);
     for (number = 1; number <= SIGNALS; number++) {
         KERNEL4(__NR_rt_sigaction, number, 0, &own.actions[number], 8);
         if (FAULT_SIGNALS & BIT(number))
-            set_action(number, (uint64_t)handle);
+            set_action(number, (uint64_t)enter_handler);
     }
+    if (others_exist())
+        take_fatal_signals();
     KERNEL4(__NR_rt_sigprocmask, SIG_BLOCK, 0, &own.mask, 8);
     set_mask(own.mask);
 }
@@ -181,8 +258,11 @@ void die(int number, uint64_t ip) {
     struct action standard = {0, 0, 0, 0};
     uint64_t none = 0;
     publish_count();
-    if (!in_child)
+    if (!in_child) {
         area->fault_ip = ip;
+        area->status = KILLED | (uint32_t)number;
+    }
+    leave_run();
     KERNEL4(__NR_rt_sigaction, number, &standard, 0, 8);
     KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
     for (;;)
@@ -211,23 +291,35 @@ static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
     return action.handler;
 }
 
+/* A signal without a handler that the kernel has not acted on: a fault's, or one for a thread. */
+static void act_by_default(int number, uint64_t ip) {
+    if (FAULT_SIGNALS & BIT(number) || !(IGNORED_SIGNALS & BIT(number) || STOPPING_SIGNALS & BIT(number)))
+        die(number, ip);
+    if (STOPPING_SIGNALS & BIT(number))
+        KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGSTOP);
+}
+
+/* Whether a signal has no effect when it arrives. */
+bool is_ignored(int number) {
+    return own.actions[number].handler == 1 || (own.actions[number].handler == 0 && IGNORED_SIGNALS & BIT(number));
+}
+
 /* Deliver what waits, before the instruction at `ip`; returns where to go on. */
 uint64_t deliver_signals(uint64_t ip) {
     siginfo_t info;
     uint64_t handler;
     block_signals();
-    while (is_forced || queued) {
-        info = is_forced ? forced : queue[0];
-        if (!is_forced)
-            memcpy(queue, queue + 1, --queued * sizeof(siginfo_t));
+    while (is_forced || take_signal(&info)) {
+        if (is_forced)
+            info = forced;
         handler = own.actions[info.si_signo].handler;
         if (is_forced && (handler <= 1 || own.mask & BIT(info.si_signo)))
             die(info.si_signo, ip);
         is_forced = false;
         if (handler > 1)
             ip = begin_handler(&info, ip);
-        else if (handler == 0 && FAULT_SIGNALS & BIT(info.si_signo))
-            die(info.si_signo, ip);
+        else if (handler == 0)
+            act_by_default(info.si_signo, ip);
     }
     state->pending = 0;
     set_mask(suspended ? suspended_mask : own.mask);         /* no handler has begun */
@@ -237,6 +329,7 @@ uint64_t deliver_signals(uint64_t ip) {
 
 /* Whether an interrupted call begins anew after the handler (signal(7)). */
 bool wants_restart(int64_t number) {
+    const siginfo_t *next;
     switch (number) {
     case __NR_pause: case __NR_rt_sigsuspend: case __NR_rt_sigtimedwait: case __NR_nanosleep: case __NR_clock_nanosleep:
     case __NR_poll: case __NR_ppoll: case __NR_select: case __NR_pselect6: case __NR_epoll_wait: case __NR_epoll_pwait:
@@ -244,9 +337,15 @@ bool wants_restart(int64_t number) {
         return false;
     case __NR_fork: case __NR_vfork: case __NR_clone:
         return true;
+    case __NR_futex:
+        if (state->registers[R10])
+            return false;        /* it has a time limit */
+        break;
     default:
-        return queued == 0 || own.actions[queue[0].si_signo].flags & SA_RESTART;
+        break;
     }
+    next = next_signal();
+    return !next || own.actions[next->si_signo].flags & SA_RESTART;
 }
 
 /* ---------------------------------------------------------------- system calls */
@@ -269,10 +368,10 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
         if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + sizeof(*to) - 8))
             return -FAULT_ADDRESS;
         own.actions[number] = *to;
-        if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1)
+        if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1 && !(others_exist() && ends_process((int)number)))
             KERNEL4(__NR_rt_sigaction, number, to, 0, 8);
         else
-            set_action((int)number, (uint64_t)handle);
+            set_action((int)number, (uint64_t)enter_handler);
     }
     if (old) {
         if (!is_writable((uint64_t)old, sizeof(*old)))

@@ -22,6 +22,14 @@ struct signals {                 /* the guest's actions, mask and alternate stac
     stack_t stack;
 };
 
+struct guest_thread;
+
+struct thread_signals {          /* what each thread has for itself */
+    uint64_t mask, suspended_mask;
+    bool suspended;
+    stack_t stack;
+};
+
 struct interruption {            /* what a handler's frame keeps of the guest, besides its registers */
     const siginfo_t *info;
     uint64_t ip, mask;
@@ -46,5 +54,30 @@ void leave_block(const struct block *block, struct ucontext *context, bool trapp
 /* signals.c */
 void save_signals(struct signals *to);
 void restore_signals(const struct signals *from, bool without_actions);
+void copy_signals(struct thread_signals *to);
+void leave_signals(struct thread_signals *to);
+void enter_signals(const struct thread_signals *from);
+void apply_mask(void);
+bool is_fault_signal(int number);
+bool is_ignored(int number);
+
+/* pending_signals.c */
+struct action;
+bool add_signal(const siginfo_t *info, struct guest_thread *to);
+bool take_signal(siginfo_t *to);
+const siginfo_t *next_signal(void);
+bool has_signal_for(const struct guest_thread *thread);
+void set_pending(void);
+void direct_signals(void);
+void forget_signals(void);
+void forget_signals_of(const struct guest_thread *thread);
+uint64_t waiting_signals(const struct guest_thread *thread);
+bool take_waiting_signal(const struct guest_thread *thread, uint64_t set, siginfo_t *to);
+void begin_own_signals(void);
+void end_own_signals(void);
+uint64_t mask_of(const struct guest_thread *thread);
+uint64_t common_mask(void);
+
+void handle_signal(int number, siginfo_t *info, struct ucontext *context);
 
 #endif

@@ -39,6 +39,7 @@ static void *map_own(uint64_t at, uint64_t bytes, int protection) {
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (place != (int64_t)at)
         give_up(NO_MEMORY);
+    keep_from_guest(at, bytes, protection);
     return (void *)place;
 }
 
@@ -101,10 +102,10 @@ struct block *translated_block(uint64_t ip) {
     return it ? it->first : NULL;
 }
 
-/* jmp [state->on_miss], and a nop */
-static const uint8_t to_runtime[8] = {0xFF, 0x24, 0x25, (STATE_AT + STATE_ON_MISS) & 0xFF,
-                                      (STATE_AT + STATE_ON_MISS) >> 8 & 0xFF, (STATE_AT + STATE_ON_MISS) >> 16 & 0xFF,
-                                      (STATE_AT + STATE_ON_MISS) >> 24, 0x90};
+/* jmp [ways->on_miss], and a nop */
+static const uint8_t to_runtime[8] = {0xFF, 0x24, 0x25, (WAYS_AT + WAYS_ON_MISS) & 0xFF,
+                                      (WAYS_AT + WAYS_ON_MISS) >> 8 & 0xFF, (WAYS_AT + WAYS_ON_MISS) >> 16 & 0xFF,
+                                      (WAYS_AT + WAYS_ON_MISS) >> 24, 0x90};
 
 /* Memory for a block, until all translations are forgotten. */
 struct block *new_block(uint32_t instructions) {
@@ -217,6 +218,8 @@ uint32_t instruction_of_code(const struct block *block, uint64_t address) {
 }
 
 struct exit *exit_numbered(uint64_t number) {
+    if (number >= exit_count)
+        give_up(INTERRUPTED);
     return &exits[number];
 }
 

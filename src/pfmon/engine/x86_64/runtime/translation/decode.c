@@ -287,6 +287,8 @@ static uint8_t kind_of_two_bytes(const struct instruction *it) {
         return UNSUPPORTED;      /* sysenter, sysexit, sysret */
     case 0x31:
         return RDTSC;
+    case 0x33:
+        return READ_COUNTER;
     case 0xA2:
         return CPUID;
     case 0x01:

@@ -17,6 +17,7 @@ enum kind {
     GATHER,                      /* or a scatter: its index register is a vector */
     SAVE_STATE,                  /* xsave, xrstor and their like: their components are in edx:eax */
     CPUID, RDTSC, RDTSCP, XGETBV,
+    READ_COUNTER,                /* rdpmc */
     TRAP,                        /* always raises a signal */
     ILLEGAL,                     /* no instruction of this processor */
     UNSUPPORTED                  /* none that this engine executes */

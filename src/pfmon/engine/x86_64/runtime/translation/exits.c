@@ -2,6 +2,7 @@
    A path goes on behind one of its exits without them. */
 
 #include "exits.h"
+#include "countdown.h"
 #include "emit.h"
 
 int ring_register = R11, temporary_register = R10;
@@ -67,8 +68,20 @@ static void put_counter(const struct block *block) {
     put_store(counter, block->temporary);
 }
 
+/* Take the instructions of a path off the countdown, and read at that place (countdown.c). No flags change. */
+static void put_path_countdown(const struct block *block) {
+    uint64_t instructions, slots;
+    measure_word(block->word, &instructions, &slots);
+    put_load(block->temporary, STATE_AT + STATE_COUNTDOWN);
+    put_lea(block->temporary, block->temporary, -(int32_t)instructions);
+    put_store(STATE_AT + STATE_COUNTDOWN, block->temporary);
+    put_based(0x8B, block->temporary, block->temporary, COUNT_AT);
+}
+
 /* The word of a path that ends behind a block, after the end of the words behind its record; or its counter. */
 void put_record(const struct block *block, bool taken) {
+    if (counting_paths && !counting_down)
+        put_path_countdown(block);
     if (!area->totals) {
         put_store_number(1, block->ring, block->recorded, 0);
         put_store_number(1, block->ring, 0, block->word | (taken ? TAKEN_IN_LINE : 0));

@@ -1,6 +1,7 @@
 /* Where paths go on: behind exits to code that was not translated before, and behind exits that are taken often, with a copy of
    the code there. */
 
+#include "countdown.h"
 #include "runtime.h"
 
 enum {

@@ -23,7 +23,7 @@ void end_apart(uint8_t *blocks_end) {
 void put_stub(uint32_t number) {
     exit_numbered(number)->stub = emitted;
     put_number_at(STATE_AT + STATE_EXIT, number);
-    put_jump_through(STATE_AT + STATE_ON_EXIT);
+    put_jump_through(WAYS_AT + WAYS_ON_EXIT);
 }
 
 /* Where the last check of an entry of the table goes on. */
@@ -33,7 +33,7 @@ void put_after_last_check(void) {
     uint8_t *blocks_end = begin_apart();
     after_last_check = emitted;
     put_load(RCX, STATE_AT + STATE_RCX);
-    put_jump_through(STATE_AT + STATE_ON_MISS);
+    put_jump_through(WAYS_AT + WAYS_ON_MISS);
     end_apart(blocks_end);
 }
 

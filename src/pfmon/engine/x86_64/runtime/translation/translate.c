@@ -5,6 +5,7 @@
    moves the values at its beginning and its exits. So a block's instructions are copied as they are. */
 
 #include "code.h"
+#include "countdown.h"
 #include "exits.h"
 #include "encoding_rows.h"
 #include "interpreter/python.h"
@@ -247,6 +248,9 @@ static void put_end(const struct work *work, struct block *block, const struct i
         put_byte(0x0F);
         put_byte(0x0B);
         return;
+    case READ_COUNTER:           /* hlt faults as rdpmc may (performance/counter_reads.c) */
+        put_byte(0xF4);
+        return;
     default:                     /* plain, or a trap */
         if (it->kind != SAVE_STATE)
             put_copy(it, block->temporary);
@@ -263,10 +267,10 @@ static void put_save_state(int temporary, const struct instruction *it) {
     put_byte(0x0F);              /* movzx eax, al */
     put_byte(0xB6);
     put_byte(0xC0);
-    put_byte(0x8B);              /* mov eax, [state->components + 4 rax] */
+    put_byte(0x8B);              /* mov eax, [ways->components + 4 rax] */
     put_byte(0x04);
     put_byte(0x85);
-    put_32(STATE_AT + STATE_COMPONENTS);
+    put_32(WAYS_AT + WAYS_COMPONENTS);
     put_byte(0xBA);              /* mov edx, 0 */
     put_32(0);
     put_rex(it->wide, 0, temporary);

@@ -7,19 +7,34 @@
 #include <linux/time.h>
 #include <linux/time_types.h>
 
+#include "countdown.h"
 #include "runtime.h"
+#include "threads/thread.h"
 #include "world.h"
 
-enum { TICKS = 100 };             /* a second, of times(2) */
+enum { TICKS = 100 /* a second, of times(2) */, OF_THREAD = 4 };
 
 static uint64_t waited;          /* nanoseconds that the guest has slept or waited */
+static uint64_t begun;           /* the host's time then */
+
+static uint64_t host_time(uint64_t clock) {
+    struct __kernel_timespec now;
+    KERNEL2(__NR_clock_gettime, clock, &now);
+    return (uint64_t)now.tv_sec * BILLION + (uint64_t)now.tv_nsec;
+}
+
+void clock_begin(void) {
+    begun = host_time(CLOCK_MONOTONIC);
+}
 
 uint64_t instructions_retired(void) {
+    if (counts_down())
+        return instructions_counted_down();
     return area->totals ? count_runs() : count_words();
 }
 
 uint64_t elapsed_at(uint64_t retired) {
-    return retired + waited;
+    return world.flags & HOST_CLOCK ? host_time(CLOCK_MONOTONIC) - begun : retired + waited;
 }
 
 uint64_t elapsed(void) {
@@ -29,6 +44,11 @@ uint64_t elapsed(void) {
 /* Time passes without instructions. */
 void pass_time(uint64_t nanoseconds) {
     waited += nanoseconds;
+}
+
+/* In one of several processes, which have passed time meanwhile. */
+void set_elapsed(uint64_t nanoseconds) {
+    waited = nanoseconds - instructions_retired();
 }
 
 static bool is_real_time(uint64_t clock) {
@@ -47,10 +67,23 @@ bool is_clock(uint64_t clock) {
 
 /* The clock's time when the program began. */
 uint64_t clock_start(uint64_t clock) {
+    if (world.flags & HOST_CLOCK)
+        return host_time(clock) - elapsed();
     return (is_real_time(clock) ? world.epoch : is_processor_time(clock) ? 0 : world.boot) * BILLION;
 }
 
+/* The thread whose processor time a clock is (clock_getcpuclockid(3)); NULL: it is another clock. */
+static const struct guest_thread *thread_of_clock(uint64_t clock) {
+    int32_t number = (int32_t)clock;
+    if (clock == CLOCK_THREAD_CPUTIME_ID)
+        return running;
+    return number < 0 && number & OF_THREAD ? thread_of((uint32_t)~(number >> 3)) : NULL;
+}
+
 uint64_t clock_time(uint64_t clock) {
+    const struct guest_thread *thread = thread_of_clock(clock);
+    if (thread)
+        return retired_by(thread);
     return clock_start(clock) + (is_processor_time(clock) ? instructions_retired() : elapsed());
 }
 
@@ -127,7 +160,7 @@ static int64_t get_usage(int64_t whose, uint64_t to) {
     if (!is_writable(to, 144))
         return -EFAULT;
     memset((void *)to, 0, 144);
-    return write_time(to, (int32_t)whose == RUSAGE_CHILDREN ? 0 : instructions_retired(), 1000);
+    return write_time(to, (int32_t)whose == RUSAGE_CHILDREN ? 0 : (int32_t)whose == RUSAGE_THREAD ? retired_by(running) : instructions_retired(), 1000);
 }
 
 static int64_t get_ticks(uint64_t to) {
@@ -147,7 +180,7 @@ static int64_t refuse_time(uint64_t from) {
 }
 
 bool clock_call(int64_t number, const uint64_t *a, int64_t *result) {
-    if (world.flags & HOST_CLOCK)
+    if (world.flags & HOST_CLOCK && !(threaded && (number == __NR_nanosleep || number == __NR_clock_nanosleep)))
         return false;
     switch (number) {
     case __NR_clock_gettime:

@@ -12,9 +12,13 @@
 #include <linux/stat.h>
 
 #include "runtime.h"
+#include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world.h"
 
 enum {
+    LONGEST_ENTRY = 32,          /* bytes of one whose name is a number */
+    DIRECTORY = 4,               /* DT_DIR */
     MAX_LISTS = 64, FIRST_ROOM = 1 << 16, OLD_NAME = 18, FROM_START = 0, FROM_HERE = 1, ROOT_OF_PROC = 1
 };
 
@@ -41,6 +45,7 @@ static void *map_bytes(uint64_t bytes) {
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (failed(place))
         give_up(NO_MEMORY);
+    keep_from_guest((uint64_t)place, whole_pages(bytes), PROT_READ | PROT_WRITE);
     return (void *)place;
 }
 
@@ -116,7 +121,7 @@ static enum sort sort_of(const struct list *it) {
     return ALL_SHOWN;
 }
 
-/* Show the first process by the guest's number. */
+/* Show a process by the guest's number. */
 static void show_number(struct entry *it, uint64_t number) {
     struct text shown;
     begin_text(&shown, NO_FILE);
@@ -125,7 +130,7 @@ static void show_number(struct entry *it, uint64_t number) {
         memcpy(it->name, shown.bytes, shown.length + 1);
 }
 
-/* Whether an entry is shown. In /proc the first process is the only one, but for a child that lists them itself. */
+/* Whether an entry is shown. In /proc the processes of the run are the only ones. */
 static bool is_shown(struct entry *it, enum sort sort) {
     const char *name = it->name;
     uint64_t number;
@@ -136,7 +141,7 @@ static bool is_shown(struct entry *it, enum sort sort) {
         return true;
     number = take_number(&name);
     show_number(it, number);
-    return sort == TASKS || number == first_process() || (int64_t)number == KERNEL0(__NR_getpid);
+    return sort == TASKS || is_of_run((uint32_t)number) || (int64_t)number == KERNEL0(__NR_getpid);
 }
 
 /* ---------------------------------------------------------------- order */
@@ -173,6 +178,21 @@ static void sort_entries(struct entry **entries, uint64_t count) {
     }
 }
 
+/* The threads but the first one, which the kernel does not know, as far as there is room. */
+static void add_threads(struct list *it) {
+    const struct guest_thread *thread;
+    struct text name;
+    for (thread = threads->next; thread && it->room - it->filled >= LONGEST_ENTRY; thread = thread->next) {
+        struct entry *entry = (struct entry *)(it->bytes + it->filled);
+        begin_text(&name, NO_FILE);
+        put_number(&name, thread->id);
+        *entry = (struct entry){.inode = it->inode + thread->id, .length = LONGEST_ENTRY, .kind = DIRECTORY};
+        memcpy(entry->name, name.bytes, name.length + 1);
+        it->filled += LONGEST_ENTRY;
+        it->sorted[it->count++] = entry;
+    }
+}
+
 static void sort_list(struct list *it) {
     enum sort sort = sort_of(it);
     uint64_t at;
@@ -182,6 +202,8 @@ static void sort_list(struct list *it) {
         if (is_shown(entry, sort))
             it->sorted[it->count++] = entry;
     }
+    if (sort == TASKS && threaded)
+        add_threads(it);
     sort_entries(it->sorted, it->count);
 }
 

@@ -9,10 +9,14 @@
 #include <linux/signal.h>
 #include <linux/stat.h>
 #include <linux/time.h>
+#include <linux/wait.h>
 
+#include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "waits.h"
 
 enum {
+    BETWEEN_LOOKS = 1000000,     /* nanoseconds of the host */
     SHORTEST_WAIT = 100000000,   /* nanoseconds of the host: a call that does not wait is not interrupted */
     MESSAGE_WITHOUT_WAIT = 0x40  /* recv(2): MSG_DONTWAIT */
 };
@@ -23,12 +27,18 @@ static int64_t attempt_own_poll(const struct wait *it, uint64_t limit) {
 }
 
 /* Wait until a file is ready; -EINTR: a signal arrived. */
-static int64_t wait_for_file(int file, short events) {
+int64_t wait_for_file(int file, short events) {
     struct pollfd wanted = {.fd = file, .events = events};
     const uint64_t a[2] = {(uint64_t)&wanted, 1};
-    const struct wait wait = {.attempt = attempt_own_poll, .is_inside = is_inside_poll, .a = a};
+    const struct wait wait = {.attempt = attempt_own_poll, .is_inside = is_inside_poll, .a = a, .text = "for a file"};
     int64_t flags = KERNEL3(__NR_fcntl, file, F_GETFL, 0);
-    return failed(flags) || flags & O_NONBLOCK ? 0 : wait_until(&wait, NEVER);
+    int64_t result;
+    if (failed(flags) || flags & O_NONBLOCK)
+        return 0;
+    do
+        result = wait_until(&wait, NEVER);
+    while (result > 0 && threaded && attempt_own_poll(&wait, 0) == 0);       /* another thread was faster */
+    return result;
 }
 
 static bool is_socket(uint64_t file) {
@@ -45,6 +55,10 @@ static bool may_wait_for_input(int64_t number, const uint64_t *a) {
         return is_socket(a[0]);
     case __NR_recvfrom:
         return !(a[3] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
+    case __NR_recvmmsg:
+        return !(a[3] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
+    case __NR_mq_timedreceive:
+        return threaded || others_exist();
     case __NR_recvmsg:
         return !(a[2] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
     default:
@@ -107,13 +121,44 @@ int64_t call_until_timer(int64_t number, const uint64_t *a) {
     }
 }
 
+static int64_t attempt_process(const struct wait *it, uint64_t limit) {
+    static siginfo_t room;
+    siginfo_t *info = &room;
+    struct __kernel_timespec time;
+    int64_t result;
+    if (limit)                   /* SIGCHLD may be ignored */
+        call(__NR_ppoll, 0, 0, (uint64_t)time_of(limit < BETWEEN_LOOKS ? limit : BETWEEN_LOOKS, &time), 0, 0, 0);
+    if (it->number == __NR_wait4) {
+        result = call(__NR_wait4, it->a[0], it->a[1], it->a[2] | WNOHANG, it->a[3], 0, 0);
+        return result ? result : it->nothing;
+    }
+    if (it->a[2])
+        info = (siginfo_t *)it->a[2];
+    if (!is_writable((uint64_t)info, sizeof(*info)))
+        return -EFAULT;
+    info->si_pid = 0;
+    result = call(__NR_waitid, it->a[0], it->a[1], (uint64_t)info, it->a[3] | WNOHANG, it->a[4], 0);
+    return result || info->si_pid ? result : it->nothing;
+}
+
+/* While other threads run. */
+static int64_t wait_among_others(int64_t number, const uint64_t *a) {
+    const struct wait wait = {.attempt = attempt_process, .is_inside = without_children, .number = number, .a = a,
+                              .nothing = -EAGAIN, .text = "for a child"};
+    if ((number == __NR_wait4 ? a[2] : a[3]) & WNOHANG)
+        return pass_on(number, a);
+    return wait_until(&wait, NEVER);
+}
+
 /* wait4 and waitid, with the host's numbers. */
 int64_t wait_for_process(int64_t number, const uint64_t *a) {
+    if (threaded || others_exist())
+        return wait_among_others(number, a);
     return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
 }
 
 bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
-    if (world.flags & HOST_CLOCK)
+    if (world.flags & HOST_CLOCK && !threaded)
         return false;
     switch (number) {
     case __NR_pause:
@@ -123,6 +168,6 @@ bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
         *result = wait_for_process(number, a);
         return true;
     default:
-        return next_timer() != NEVER && read_call(number, a, result);
+        return (threaded || others_exist() || next_timer() != NEVER) && read_call(number, a, result);
     }
 }

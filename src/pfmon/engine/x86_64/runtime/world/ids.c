@@ -1,30 +1,28 @@
-/* The guest's numbers: of the process, its parent, its user and group, its processor. The first process is 1000; its
-   children have the host's numbers, which other programs of the host know. */
+/* The guest's numbers: of processes (tasks/numbers.c), its user and group, its processor. */
 
 #include <asm/siginfo.h>
 #include <asm/signal.h>
 #include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
+#include <linux/fcntl.h>
 #include <linux/stat.h>
 #include <linux/wait.h>
 
 #include "runtime.h"
+#include "tasks/schedule.h"
 #include "world.h"
 
 enum {
-    PROCESS_ID = 1000, PARENT_ID = 999, USER_ID = 1000, UNCHANGED = -1,
+    PARENT_ID = 999, ORPHANS_PARENT = 1, USER_ID = 1000, UNCHANGED = -1,
+    OWNER_EX_GROUP = 2, SOCKET_LEVEL = 1, PEER = 17,             /* fcntl(2), unix(7) */
+    LOCK_OWNER_AT = 24,                                          /* in struct flock */
     GET_FOREGROUND = 0x540F, SET_FOREGROUND = 0x5410, GET_SESSION = 0x5429      /* ioctl_tty(2) */
 };
 
-static uint32_t host_process, host_group, host_session;      /* of the first process */
 static uint32_t host_user, host_user_group;
 
-/* With the host's numbers of the first process, if this is another one. */
-void ids_begin(uint32_t process, uint32_t group, uint32_t session) {
-    host_process = process ? process : (uint32_t)KERNEL0(__NR_getpid);
-    host_group = process ? group : (uint32_t)KERNEL1(__NR_getpgid, 0);
-    host_session = process ? session : (uint32_t)KERNEL1(__NR_getsid, 0);
+void ids_begin(void) {
     host_user = (uint32_t)KERNEL0(__NR_getuid);
     host_user_group = (uint32_t)KERNEL0(__NR_getgid);
 }
@@ -41,55 +39,48 @@ uint32_t group_id(void) {
     return of_host() ? host_user_group : USER_ID;
 }
 
-uint32_t first_process(void) {
-    return host_process;
-}
-
-uint32_t first_group(void) {
-    return host_group;
-}
-
-uint32_t first_session(void) {
-    return host_session;
-}
-
-/* A number of the host, as the guest sees it: `own` is that of the first process, its group or its session. */
-static int64_t seen(int64_t number, uint32_t own) {
-    return !of_host() && number == own ? PROCESS_ID : number;
-}
-
+/* A number of the host, of a process, a group or a session, as the guest sees it; errors and 0 are themselves. */
 int64_t seen_process(int64_t number) {
-    return seen(number, host_process);
+    return of_host() ? number : number_of_host(number);
 }
 
 uint32_t process_id(void) {
-    return (uint32_t)seen(KERNEL0(__NR_getpid), host_process);
+    return (uint32_t)seen_process(KERNEL0(__NR_getpid));
+}
+
+static bool is_first(void) {
+    return (uint32_t)KERNEL0(__NR_getpid) == schedule->first;
 }
 
 uint32_t parent_id(void) {
-    return (uint32_t)KERNEL0(__NR_getpid) != host_process || of_host() ? (uint32_t)seen(KERNEL0(__NR_getppid), host_process) : PARENT_ID;
+    uint32_t parent = (uint32_t)KERNEL0(__NR_getppid);
+    if (of_host())
+        return parent;
+    if (parent == schedule->reaper)
+        return is_first() ? PARENT_ID : ORPHANS_PARENT;
+    return (uint32_t)seen_process(parent);
 }
 
 uint32_t process_group(void) {
-    return (uint32_t)seen(KERNEL1(__NR_getpgid, 0), host_group);
+    return (uint32_t)seen_process(KERNEL1(__NR_getpgid, 0));
 }
 
 uint32_t process_session(void) {
-    return (uint32_t)seen(KERNEL1(__NR_getsid, 0), host_session);
+    return (uint32_t)seen_process(KERNEL1(__NR_getsid, 0));
 }
 
 /* The host's number for a process that the guest names. */
 static uint64_t process_of(uint64_t given) {
-    return (uint32_t)given == PROCESS_ID ? host_process : given;
+    return host_of_number(given);
+}
+
+static uint64_t group_of(uint64_t given) {
+    return (uint32_t)given == FIRST_NUMBER ? schedule->group : host_of_number(given);
 }
 
 /* Of kill(2) and wait4(2): a negative number is a group. */
 static uint64_t process_or_group_of(uint64_t given) {
-    return (int32_t)given == -PROCESS_ID ? -(uint64_t)host_group : process_of(given);
-}
-
-static uint64_t group_of(uint64_t given) {
-    return (uint32_t)given == PROCESS_ID ? host_group : given;
+    return (int32_t)given < -1 ? -group_of((uint32_t)-(int32_t)given) : process_of(given);
 }
 
 /* A signal's sender, as the guest sees it: numbers of kill(2), and those of SIGCHLD. */
@@ -97,7 +88,7 @@ void show_sender(siginfo_t *info) {
     if (of_host() || (info->si_signo != SIGCHLD && info->si_code != SI_USER && info->si_code != SI_QUEUE
                       && info->si_code != SI_TKILL && info->si_code != SI_MESGQ))
         return;
-    info->si_pid = (int)seen(info->si_pid, host_process);
+    info->si_pid = (int)seen_process(info->si_pid);
     if (info->si_uid == host_user)
         info->si_uid = USER_ID;
 }
@@ -247,21 +238,69 @@ static int64_t pass_process(int64_t number, const uint64_t *a, uint64_t first, u
 
 /* The host's group of the first process becomes its own then. */
 static int64_t set_group(const uint64_t *a) {
-    int64_t result = pass_process(__NR_setpgid, a, process_of(a[0]), process_of(a[1]));
-    if (!in_child)
-        host_group = (uint32_t)KERNEL1(__NR_getpgid, 0);
+    int64_t result = pass_process(__NR_setpgid, a, process_of(a[0]), group_of(a[1]));
+    schedule->group = (uint32_t)KERNEL1(__NR_getpgid, schedule->first);
     return result;
+}
+
+/* A child may have been waited for. */
+static void note_child(int64_t host) {
+    if (host > 0 && KERNEL2(__NR_kill, host, 0) == -ESRCH)
+        reaped((uint32_t)host);
 }
 
 static int64_t wait_for_child(int64_t number, const uint64_t *a) {
     int64_t result;
-    if (number == __NR_wait4)
-        return wait_for_process(number, (const uint64_t[6]){process_or_group_of(a[0]), a[1], a[2], a[3]});
-    result = wait_for_process(number, (const uint64_t[6]){a[0], a[0] == P_PGID ? group_of(a[1]) : process_of(a[1]), a[2],
-                                                          a[3], a[4]});
-    if (result == 0 && a[2])
-        show_sender((siginfo_t *)a[2]);
+    siginfo_t *info = (siginfo_t *)a[2];
+    if (number == __NR_wait4) {
+        result = wait_for_process(number, (const uint64_t[6]){process_or_group_of(a[0]), a[1], a[2], a[3]});
+        note_child(result);
+        return seen_process(result);
+    }
+    result = wait_for_process(number, (const uint64_t[6]){a[0], a[0] == P_PGID ? group_of(a[1]) : a[0] == P_PID ? process_of(a[1]) : a[1],
+                                                          a[2], a[3], a[4]});
+    if (result == 0 && info) {
+        note_child(info->si_pid);
+        show_sender(info);
+    }
     return result;
+}
+
+/* The owner of a descriptor's signals, of a lock; the process at the other end of a socket. */
+static bool owner_of_file_call(int64_t number, const uint64_t *a, int64_t *result) {
+    const struct { int type, process; } *given = (const void *)a[2];
+    struct { int type, process; } own;
+    if (number == __NR_getsockopt && a[1] == SOCKET_LEVEL && a[2] == PEER) {
+        *result = pass_on(number, a);
+        if (*result == 0)
+            *(uint32_t *)a[3] = (uint32_t)seen_process(*(int32_t *)a[3]);
+        return true;
+    }
+    if (number != __NR_fcntl)
+        return false;
+    switch (a[1]) {
+    case F_SETOWN:
+        *result = pass_on(number, (const uint64_t[6]){a[0], a[1], process_or_group_of(a[2])});
+        return true;
+    case F_GETOWN:
+        *result = pass_on(number, a);
+        *result = *result < -(int64_t)LARGEST_ERROR ? -seen_process(-*result) : seen_process(*result);
+        return true;
+    case F_SETOWN_EX:
+        if (!are_readable(a[2], sizeof(own)))
+            return false;
+        own.type = given->type;
+        own.process = (int)(own.type == OWNER_EX_GROUP ? group_of((uint32_t)given->process) : process_of((uint32_t)given->process));
+        *result = pass_on(number, (const uint64_t[6]){a[0], a[1], (uint64_t)&own});
+        return true;
+    case F_GETLK:
+        *result = pass_on(number, a);
+        if (*result == 0)
+            *(int32_t *)(a[2] + LOCK_OWNER_AT) = (int32_t)seen_process(*(int32_t *)(a[2] + LOCK_OWNER_AT));
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* The foreground group of a terminal, and its session. */
@@ -270,12 +309,12 @@ static bool terminal_call(const uint64_t *a, int64_t *result) {
     if (a[1] == GET_FOREGROUND || a[1] == GET_SESSION) {
         *result = pass_on(__NR_ioctl, a);
         if (*result == 0)
-            *(uint32_t *)a[2] = (uint32_t)seen(*(int32_t *)a[2], a[1] == GET_SESSION ? host_session : host_group);
+            *(uint32_t *)a[2] = (uint32_t)seen_process(*(int32_t *)a[2]);
         return true;
     }
-    if (a[1] != SET_FOREGROUND || !are_readable(a[2], 4) || *(uint32_t *)a[2] != PROCESS_ID)
+    if (a[1] != SET_FOREGROUND || !are_readable(a[2], 4))
         return false;
-    group = host_group;
+    group = group_of(*(uint32_t *)a[2]);
     *result = pass_process(__NR_ioctl, (const uint64_t[6]){a[0], a[1], (uint64_t)&group}, a[0], a[1]);
     return true;
 }
@@ -296,33 +335,40 @@ static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
         *result = process_group();
         return true;
     case __NR_getpgid: case __NR_getsid:
-        *result = seen(pass_process(number, a, process_of(a[0]), 0), number == __NR_getsid ? host_session : host_group);
+        *result = seen_process(pass_process(number, a, process_of(a[0]), 0));
         return true;
     case __NR_setsid:
-        if (in_child)
-            return false;
-        *result = -EPERM;        /* it leads a group */
+        *result = is_first() ? -EPERM /* it leads a group */ : seen_process(pass_on(number, a));
         return true;
     case __NR_setpgid:
         *result = set_group(a);
         return true;
     case __NR_kill:
-        *result = pass_process(number, a, process_or_group_of(a[0]), a[1]);
+        *result = send_signal(number, (const uint64_t[6]){process_or_group_of(a[0]), a[1]});
         return true;
     case __NR_wait4: case __NR_waitid:
         *result = wait_for_child(number, a);
         return true;
-    case __NR_tkill: case __NR_rt_sigqueueinfo: case __NR_prlimit64: case __NR_sched_getparam: case __NR_sched_setparam:
+    case __NR_tkill:
+        *result = send_signal(number, (const uint64_t[6]){process_of(a[0]), a[1]});
+        return true;
+    case __NR_tgkill:
+        *result = send_signal(number, (const uint64_t[6]){process_of(a[0]), process_of(a[1]), a[2]});
+        return true;
+    case __NR_getpriority: case __NR_setpriority:
+        *result = pass_process(number, a, a[0], a[0] == 0 ? process_of(a[1]) : a[0] == 1 ? group_of(a[1]) : a[1]);
+        return true;
+    case __NR_rt_sigqueueinfo: case __NR_prlimit64: case __NR_sched_getparam: case __NR_sched_setparam:
     case __NR_sched_getscheduler: case __NR_sched_setscheduler: case __NR_sched_getattr: case __NR_pidfd_open:
         *result = pass_process(number, a, process_of(a[0]), a[1]);
         return true;
-    case __NR_tgkill: case __NR_rt_tgsigqueueinfo: case __NR_getpriority: case __NR_setpriority:
+    case __NR_rt_tgsigqueueinfo:
         *result = pass_process(number, a, process_of(a[0]), process_of(a[1]));
         return true;
     case __NR_ioctl:
         return terminal_call(a, result);
     default:
-        return false;
+        return owner_of_file_call(number, a, result);
     }
 }
 

@@ -8,8 +8,11 @@
 #include <linux/openat2.h>
 #include <linux/stat.h>
 
+#include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
+#include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world.h"
 
 enum { RANDOM_DEVICE = 1 << 8 | 8, URANDOM_DEVICE = 1 << 8 | 9 };
@@ -75,6 +78,24 @@ static bool is_own_number(uint64_t number) {
     return number == process_id() || (int64_t)number == KERNEL0(__NR_getpid);
 }
 
+/* The thread whose files a path names. */
+static const struct guest_thread *named;
+
+const struct guest_thread *named_thread(void) {
+    return named ? named : threads;
+}
+
+/* What follows the number of one of its threads, or NULL. */
+static const char *after_thread(const char *path) {
+    const char *end = path;
+    uint64_t number = take_number(&end);
+    const struct guest_thread *it = end != path && (*end == '/' || !*end) && number ? thread_of((uint32_t)number) : NULL;
+    if (!it)
+        return NULL;
+    named = it;
+    return end;
+}
+
 /* What follows a number of this process, or NULL: `path` begins with another one. */
 static const char *after_own_number(const char *path) {
     const char *end = path;
@@ -85,30 +106,38 @@ static const char *after_own_number(const char *path) {
 /* What follows the name of this process's directory in /proc; NULL: the path is not there. */
 const char *own_part(const char *path) {
     const char *rest, *task;
+    named = threads;
     if (!begins_with(path, "/proc/"))
         return NULL;
     path += 6;
     if (begins_with(path, "self/"))
         rest = path + 4;
-    else if (begins_with(path, "thread-self/"))
+    else if (begins_with(path, "thread-self/")) {
+        named = running;
         rest = path + 11;
-    else if (!(rest = after_own_number(path)))
+    } else if (!(rest = after_own_number(path)))
         return NULL;
-    if (begins_with(rest, "/task/") && (task = after_own_number(rest + 6)))
+    if (begins_with(rest, "/task/") && ((task = after_thread(rest + 6)) || (task = after_own_number(rest + 6))))
         rest = task;
     return *rest ? rest + 1 : rest;
 }
 
-/* Put the host's numbers of the process in the place of the guest's. */
+static bool ends_in_directory(const char *path, const char *end) {
+    return end - path == 6 || (end - path > 6 && !memcmp(end - 6, "/task/", 6));
+}
+
+/* Put the host's numbers of processes in the place of the guest's. */
 static void host_path(const char *path, struct text *to) {
     const char *rest = path;
     begin_text(to, NO_FILE);
     while (*rest) {
         const char *end = rest;
-        bool after_slash = rest > path && rest[-1] == '/';
         uint64_t number = take_number(&end);
-        if (after_slash && end != rest && (*end == '/' || !*end) && (int64_t)number == seen_process(first_process()))
-            put_number(to, first_process());
+        if (ends_in_directory(path, rest) && end != rest && (*end == '/' || !*end) && number && threaded
+            && thread_of((uint32_t)number))
+            put_number(to, (uint64_t)KERNEL0(__NR_getpid));
+        else if (ends_in_directory(path, rest) && end != rest && (*end == '/' || !*end) && !(world.flags & HOST_IDS))
+            put_number(to, host_of_number(number));
         else
             put_bytes(to, rest, end != rest ? (uint64_t)(end - rest) : 1);
         rest = end != rest ? end : rest + 1;
@@ -136,7 +165,7 @@ static void put_own_directory(const char *path, struct text *to) {
     put_number(to, process_id());
     if (path[6] == 't') {
         put_text(to, "/task/");
-        put_number(to, process_id());
+        put_number(to, running->id);
     }
 }
 
@@ -230,6 +259,10 @@ bool path_call(int64_t *number, uint64_t *a, int64_t *result) {
     if (root.confined)
         copy_paths(it, a);
     special = special_path(it, a, &path);
+    if (special && pmu_path(path.bytes, &found)) {
+        a[it->path] = (uint64_t)found.bytes;
+        return false;
+    }
     if (special && special_call(it, a, &path, result))
         return true;
     if (root.confined)

@@ -82,6 +82,11 @@ static void put_boot(struct text *to) {
     put_identifier(to, &seed);
 }
 
+/* Without a PMU perf_event_open is refused, as Debian's kernel does at level 3. */
+static void put_paranoia(struct text *to) {
+    put_text(to, world.flags & HAS_PMU ? "2\n" : "3\n");
+}
+
 struct proc_file {
     const char *path;
     void (*put)(struct text *);
@@ -110,6 +115,12 @@ static const struct proc_file system_files[] = {
     {"/proc/sys/kernel/pid_max", 0, "32768\n", 0},
     {"/proc/sys/kernel/random/uuid", put_uuid, 0, HOST_RANDOM},
     {"/proc/sys/kernel/random/boot_id", put_boot, 0, HOST_IDS},
+    {"/proc/sys/kernel/perf_event_paranoid", put_paranoia, 0, 0},
+    {"/proc/sys/kernel/perf_event_max_sample_rate", 0, "100000\n", 0},
+    {"/proc/sys/kernel/perf_event_mlock_kb", 0, "516\n", 0},
+    {"/proc/sys/kernel/perf_event_max_stack", 0, "127\n", 0},
+    {"/proc/sys/kernel/perf_cpu_time_max_percent", 0, "0\n", 0},
+    {"/proc/sys/kernel/nmi_watchdog", 0, "0\n", 0},
     {"/proc/sys/vm/overcommit_memory", 0, "0\n", 0},
     {"/sys/devices/system/cpu/online", 0, "0\n", 0},
     {"/sys/devices/system/cpu/possible", 0, "0\n", 0},

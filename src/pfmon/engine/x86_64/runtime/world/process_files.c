@@ -1,9 +1,9 @@
 /* Files of /proc of the guest's process. */
 
 #include <asm/unistd.h>
-#include <linux/prctl.h>
 
 #include "proc_files.h"
+#include "threads/thread.h"
 
 enum { FIELDS = 52 };
 
@@ -28,10 +28,10 @@ void put_auxiliary(struct text *to) {
     put_bytes(to, (const char *)program_stack.auxiliary, program_stack.auxiliary_bytes);
 }
 
-/* The name of the process, which the kernel keeps: prctl(PR_SET_NAME). */
+/* The name of the process, or of a thread. */
 static void put_name(struct text *to) {
     char name[16] = {0};
-    KERNEL2(__NR_prctl, PR_GET_NAME, name);
+    take_name_of(named_thread(), name);
     put_text(to, name);
 }
 
@@ -49,13 +49,13 @@ void put_stat(struct text *to) {
     fields[6] = process_session();
     fields[14] = instructions_retired() / TICK;
     fields[18] = 20;
-    fields[20] = 1;              /* threads */
+    fields[20] = thread_count();
     fields[22] = world.boot * (BILLION / TICK);
     fields[23] = bytes;
     fields[24] = bytes / PAGE;
     fields[25] = ~(uint64_t)0;
     fields[38] = 17;             /* SIGCHLD */
-    put_number(to, process_id());
+    put_number(to, named_thread()->id);
     put_text(to, " (");
     put_name(to);
     put_text(to, ") R");
@@ -98,7 +98,7 @@ void put_status(struct text *to) {
     put_name(to);
     put_text(to, "\nState:\tR (running)\n");
     put_field(to, "Tgid:\t", process_id(), "\n");
-    put_field(to, "Pid:\t", process_id(), "\n");
+    put_field(to, "Pid:\t", named_thread()->id, "\n");
     put_field(to, "PPid:\t", parent_id(), "\n");
     put_text(to, "TracerPid:\t0\n");
     put_four(to, "Uid:", user_id());
@@ -106,7 +106,7 @@ void put_status(struct text *to) {
     put_field(to, "Groups:\t", group_id(), " \n");
     put_field(to, "VmSize:\t", kilobytes, " kB\n");
     put_field(to, "VmRSS:\t", kilobytes, " kB\n");
-    put_text(to, "Threads:\t1\n");
-    put_mask(to, "SigBlk:\t", signal_mask());
+    put_field(to, "Threads:\t", thread_count(), "\n");
+    put_mask(to, "SigBlk:\t", mask_of(named_thread()));
     put_text(to, "Cpus_allowed:\t1\nCpus_allowed_list:\t0\nMems_allowed:\t1\nMems_allowed_list:\t0\n");
 }

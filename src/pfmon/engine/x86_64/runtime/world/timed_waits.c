@@ -6,6 +6,9 @@
 #include <linux/futex.h>
 #include <linux/poll.h>
 
+#include "tasks/schedule.h"
+#include "signals/signals.h"
+#include "threads/thread.h"
 #include "waits.h"
 
 enum { MILLISECOND = 1000000, MICROSECOND = 1000, MAX_SET_WORDS = 1024, SETS = 3 };
@@ -14,7 +17,18 @@ enum { MILLISECOND = 1000000, MICROSECOND = 1000, MAX_SET_WORDS = 1024, SETS = 3
 
 static int64_t attempt_signal(const struct wait *it, uint64_t limit) {
     struct __kernel_timespec time;
-    return call(it->number, it->a[0], it->a[1], (uint64_t)time_of(limit, &time), it->a[3], 0, 0);
+    siginfo_t info;
+    bool taken;
+    if (!are_readable(it->a[0], 8) || (it->a[1] && !is_writable(it->a[1], sizeof(info))))
+        return -EFAULT;
+    block_signals();
+    taken = take_waiting_signal(tried, *(const uint64_t *)it->a[0], &info);
+    apply_mask();
+    if (!taken)
+        return call(it->number, it->a[0], it->a[1], (uint64_t)time_of(limit, &time), it->a[3], 0, 0);
+    if (it->a[1])
+        memcpy((void *)it->a[1], &info, sizeof(info));
+    return info.si_signo;
 }
 
 static int64_t attempt_semaphore(const struct wait *it, uint64_t limit) {
@@ -29,7 +43,13 @@ static int64_t attempt_poll(const struct wait *it, uint64_t limit) {
     return call(__NR_ppoll, it->a[0], it->a[1], (uint64_t)time_of(limit, &time), 0, 0, 0);
 }
 
-static uint64_t sets[SETS][MAX_SET_WORDS];
+struct sets {                    /* that the guest gives */
+    uint64_t words[SETS][MAX_SET_WORDS];
+};
+
+static struct sets *sets_of(const struct wait *it) {
+    return (struct sets *)it->a[6];
+}
 
 static uint64_t set_words(const struct wait *it) {
     return ((uint32_t)it->a[0] + 63) / 64;
@@ -40,14 +60,18 @@ static int64_t attempt_select(const struct wait *it, uint64_t limit) {
     int i;
     for (i = 0; i < SETS; i++)   /* an earlier attempt has emptied them */
         if (it->a[i + 1])
-            memcpy((void *)it->a[i + 1], sets[i], set_words(it) * 8);
+            memcpy((void *)it->a[i + 1], sets_of(it)->words[i], set_words(it) * 8);
     return call(__NR_pselect6, it->a[0], it->a[1], it->a[2], it->a[3], (uint64_t)time_of(limit, &time), 0);
+}
+
+static uint64_t word_of(const struct wait *it, int set, uint32_t file) {
+    return it->a[set + 1] ? sets_of(it)->words[set][file / 64] : 0;
 }
 
 static bool is_inside_select(const struct wait *it) {
     uint32_t i;
     for (i = 0; i < (uint32_t)it->a[0]; i++) {
-        uint64_t any = (it->a[1] ? sets[0][i / 64] : 0) | (it->a[2] ? sets[1][i / 64] : 0) | (it->a[3] ? sets[2][i / 64] : 0);
+        uint64_t any = word_of(it, 0, i) | word_of(it, 1, i) | word_of(it, 2, i);
         if (any >> i % 64 & 1 && !is_inside_descriptor((int)i))
             return false;
     }
@@ -63,13 +87,15 @@ static int64_t keep_sets(const struct wait *it) {
         if (it->a[i + 1] && set_words(it)) {
             if (!is_writable(it->a[i + 1], set_words(it) * 8))
                 return -EFAULT;
-            memcpy(sets[i], (const void *)it->a[i + 1], set_words(it) * 8);
+            memcpy(sets_of(it)->words[i], (const void *)it->a[i + 1], set_words(it) * 8);
         }
     return 0;
 }
 
 static int64_t wait_in_select(const uint64_t *a, uint64_t deadline) {
-    const struct wait wait = {.attempt = attempt_select, .is_inside = is_inside_select, .a = a};
+    struct sets sets;
+    const uint64_t with_sets[7] = {a[0], a[1], a[2], a[3], 0, 0, (uint64_t)&sets};
+    const struct wait wait = {.attempt = attempt_select, .is_inside = is_inside_select, .a = with_sets, .text = "in select"};
     int64_t result = keep_sets(&wait);
     return result ? result : wait_until(&wait, deadline);
 }
@@ -87,7 +113,9 @@ static bool is_inside_events(const struct wait *it) {
 
 /* Whether only the guest itself, or time, can end a call that waits for files. */
 bool is_inside_wait(int64_t number, const uint64_t *a) {
-    const struct wait wait = {.a = a};
+    struct sets sets;
+    const uint64_t with_sets[7] = {a[0], a[1], a[2], a[3], 0, 0, (uint64_t)&sets};
+    const struct wait wait = {.a = with_sets};
     switch (number) {
     case __NR_poll: case __NR_ppoll:
         return is_writable(a[0], (uint32_t)a[1] * sizeof(struct pollfd)) && is_inside_poll(&wait);
@@ -163,12 +191,12 @@ static uint64_t after_milliseconds(uint64_t given) {
 }
 
 static int64_t wait_in_poll(const uint64_t *a, uint64_t deadline) {
-    const struct wait wait = {.attempt = attempt_poll, .is_inside = is_inside_poll, .a = a};
+    const struct wait wait = {.attempt = attempt_poll, .is_inside = is_inside_poll, .a = a, .text = "in poll"};
     return wait_until(&wait, deadline);
 }
 
 static int64_t wait_in_epoll(const uint64_t *a, uint64_t deadline) {
-    const struct wait wait = {.attempt = attempt_epoll, .is_inside = is_inside_events, .a = a};
+    const struct wait wait = {.attempt = attempt_epoll, .is_inside = is_inside_events, .a = a, .text = "for events"};
     return wait_until(&wait, deadline);
 }
 
@@ -213,7 +241,7 @@ static int64_t timed_epoll(int64_t number, const uint64_t *a) {
 
 static int64_t timed_signal(int64_t number, const uint64_t *a) {
     const struct wait wait = {.attempt = attempt_signal, .is_inside = without_children, .number = number, .a = a,
-                              .nothing = -EAGAIN};
+                              .nothing = -EAGAIN, .text = "for a signal"};
     uint64_t deadline;
     int64_t result = a[3] == 8 ? read_deadline(a[2], 1, &deadline) : -EINVAL;
     if (result == 0)
@@ -224,14 +252,15 @@ static int64_t timed_signal(int64_t number, const uint64_t *a) {
 }
 
 static int64_t timed_semaphore(const uint64_t *a) {
-    const struct wait wait = {.attempt = attempt_semaphore, .is_inside = without_processes, .a = a, .nothing = -EAGAIN};
+    const struct wait wait = {.attempt = attempt_semaphore, .is_inside = without_processes, .a = a, .nothing = -EAGAIN,
+                              .text = "for a semaphore"};
     uint64_t deadline;
     int64_t result = read_deadline(a[3], 1, &deadline);
     return result ? result : wait_until(&wait, deadline);
 }
 
 bool timed_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
-    if (world.flags & HOST_CLOCK)
+    if (world.flags & HOST_CLOCK && !threaded)
         return false;
     switch (number) {
     case __NR_poll: case __NR_ppoll:
@@ -247,6 +276,11 @@ bool timed_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
         return futex_call(a, result);
     case __NR_rt_sigtimedwait:
         *result = timed_signal(number, a);
+        return true;
+    case __NR_semop:
+        if (!threaded && !others_exist())
+            return false;
+        *result = timed_semaphore((const uint64_t[6]){a[0], a[1], a[2]});
         return true;
     case __NR_semtimedop:
         *result = timed_semaphore(a);

@@ -11,13 +11,16 @@
 #include <linux/signal.h>
 #include <linux/time.h>
 
+#include "countdown.h"
+#include "performance/performance.h"
 #include "runtime.h"
 #include "signals/signals.h"
+#include "threads/thread.h"
 #include "timers.h"
 #include "world.h"
 
 enum {
-    LONGEST_COUNT = COUNT_ROOM - PAGE, MICROSECOND = 1000,
+    MICROSECOND = 1000,
     FLAG_ABSOLUTE = 1, NO_SIGNAL = 0
 };
 
@@ -30,7 +33,7 @@ static struct timer timers[MAX_TIMERS] = {
     {.kind = INTERVAL, .clock = 2, .signal = SIGVTALRM, .of_processor = true},
     {.kind = INTERVAL, .clock = 2, .signal = SIGPROF, .of_processor = true},
 };
-bool counting_down;
+static uint64_t look_at;         /* instructions retired at which the guest's events are looked at; 0: never */
 
 static struct times times_now(void) {
     uint64_t processor = instructions_retired();
@@ -51,38 +54,34 @@ uint64_t next_timer(void) {
     return next;
 }
 
-/* From now on, since forgetting translations again would fill the code cache. */
-static void begin_countdown(void) {
-    int64_t place = KERNEL6(__NR_mmap, COUNT_AT, COUNT_ROOM, PROT_READ,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (place != (int64_t)COUNT_AT)
-        give_up(NO_MEMORY);
-    counting_down = true;
-    forget_translations();
-}
-
-/* Whether a fault, at the host's instruction `ip`, is of a block's countdown. */
-bool in_countdown(const struct block *block, uint64_t address, uint64_t ip) {
-    return address < COUNT_AT && address >= COUNT_AT - MAX_BLOCK && ip < (uint64_t)block->entry + block->offsets[0];
-}
-
-/* Set the countdown to the next expiry. */
+/* Set the countdown to the next expiry, or the end of the turn. */
 static void set_countdown(const struct times *now) {
-    uint64_t least = LONGEST_COUNT, reached;
+    uint64_t least = turn_left(), reached, left;
     bool any = false;
     int i;
     for (i = 0; i < MAX_TIMERS; i++)
         if (timers[i].kind && timers[i].expiry) {
             reached = now_of(&timers[i], now);
+            left = timers[i].expiry > reached ? timers[i].expiry - reached : 0;
             any = true;
-            if (timers[i].expiry <= reached)
-                least = 0;
-            else if (timers[i].expiry - reached < least)
-                least = timers[i].expiry - reached;
+            least = left < least ? left : least;
         }
-    state->countdown = (int64_t)least;
-    if (any && !counting_down)
-        begin_countdown();
+    if (look_at && !in_child) {
+        left = look_at > now->processor ? look_at - now->processor : 0;
+        any = true;
+        least = left < least ? left : least;
+    }
+    if (any)
+        count_down_blocks();
+    count_down_from(least);
+}
+
+void update_countdown(void) {
+    struct times now;
+    if (!counts_down())
+        return;
+    now = times_now();
+    set_countdown(&now);
 }
 
 /* ---------------------------------------------------------------- expiry */
@@ -107,10 +106,19 @@ static bool eventfd_number(int file, uint64_t *number) {
     return true;
 }
 
-static void send_signal(struct timer *it, uint64_t times) {
+/* Signals that wait where a timer's goes. */
+static uint64_t waiting_for(const struct timer *it) {
+    const struct guest_thread *thread = it->thread ? thread_of(it->thread) : NULL;
     uint64_t pending = 0;
-    siginfo_t info;
+    if (thread)
+        return waiting_signals(thread);
     KERNEL2(__NR_rt_sigpending, &pending, 8);
+    return pending;
+}
+
+static void send_signal(struct timer *it, uint64_t times) {
+    uint64_t pending = waiting_for(it);
+    siginfo_t info;
     if (it->sent && pending >> (it->signal - 1) & 1) {
         it->overrun += times;
         return;
@@ -127,6 +135,10 @@ static void send_signal(struct timer *it, uint64_t times) {
         info.si_overrun = (int)it->overrun;
         info.si_value.sival_ptr = (void *)it->value;
         it->sent = true;
+    }
+    if (it->thread) {
+        send_to_thread(it->thread, &info);
+        return;
     }
     publish_count();             /* it may end the process */
     KERNEL3(__NR_rt_sigqueueinfo, KERNEL0(__NR_getpid), it->signal, &info);
@@ -160,9 +172,23 @@ void fire_timers(void) {
     if (!counting_down)
         return;
     now = times_now();
+    if (look_at && look_at <= now.processor && !in_child) {
+        look_at_events();
+        now = times_now();
+    }
     for (i = 0; i < MAX_TIMERS; i++)
         if (timers[i].kind && timers[i].expiry && timers[i].expiry <= now_of(&timers[i], &now))
             fire(&timers[i], now_of(&timers[i], &now));
+    set_countdown(&now);
+}
+
+/* Look at the events when that many instructions have retired; 0: never. */
+void set_look(uint64_t retired) {
+    struct times now;
+    if (retired == look_at && !retired)
+        return;
+    look_at = retired;
+    now = times_now();
     set_countdown(&now);
 }
 
@@ -172,7 +198,7 @@ void forget_timers(void) {
     for (i = 0; i < MAX_TIMERS; i++)
         timers[i].expiry = 0;
     memset(timers + INTERVAL_TIMERS, 0, sizeof(timers) - INTERVAL_TIMERS * sizeof(timers[0]));
-    state->countdown = LONGEST_COUNT;
+    count_down_from(LONGEST_COUNT);
 }
 
 void save_timers(struct timer *to) {
@@ -238,8 +264,7 @@ static void set_timer(struct timer *it, uint64_t interval, uint64_t value, bool 
 void keep_alarm(uint64_t left, uint64_t interval) {
     if (!left)
         return;
-    if (!counting_down)
-        begin_countdown();
+    count_down_blocks();
     set_timer(&timers[0], interval, left, false);
 }
 
@@ -314,7 +339,7 @@ static int64_t create_timer(uint64_t clock, uint64_t event, uint64_t result) {
         if (!are_readable(event, 24))
             return -EFAULT;
         memcpy(&wanted, (const void *)event, 24);
-        if (wanted.sigev_notify == SIGEV_THREAD_ID && (uint32_t)wanted._sigev_un._tid != process_id())
+        if (wanted.sigev_notify == SIGEV_THREAD_ID && !thread_of((uint32_t)wanted._sigev_un._tid))
             return -EINVAL;
         if (wanted.sigev_notify != SIGEV_SIGNAL && wanted.sigev_notify != SIGEV_NONE
             && wanted.sigev_notify != SIGEV_THREAD_ID)
@@ -329,6 +354,7 @@ static int64_t create_timer(uint64_t clock, uint64_t event, uint64_t result) {
         return -EAGAIN;
     number = (int)(it - timers - INTERVAL_TIMERS);
     it->signal = wanted.sigev_notify == SIGEV_NONE ? NO_SIGNAL : wanted.sigev_signo;
+    it->thread = threaded && wanted.sigev_notify == SIGEV_THREAD_ID ? (uint32_t)wanted._sigev_un._tid : 0;
     it->value = event ? (uint64_t)wanted.sigev_value.sival_ptr : (uint64_t)number;
     memcpy((void *)result, &number, sizeof(number));
     return 0;
@@ -447,5 +473,7 @@ static bool posix_call(int64_t number, const uint64_t *a, int64_t *result) {
 }
 
 bool timer_call(int64_t number, const uint64_t *a, int64_t *result) {
-    return !(world.flags & HOST_CLOCK) && (interval_call(number, a, result) || posix_call(number, a, result));
+    if (world.flags & HOST_CLOCK)
+        return host_timer_call(number, a, result);
+    return interval_call(number, a, result) || posix_call(number, a, result);
 }

@@ -17,12 +17,14 @@ struct timer {
     uint64_t clock;
     uint64_t expiry, interval;   /* nanoseconds since the program began; expiry 0: not set */
     int signal;                  /* NO_SIGNAL: none */
+    uint32_t thread;             /* the number of the one that it is for; 0: any */
     uint64_t value;              /* that the signal carries */
     uint64_t overrun;
     int file;                    /* the eventfd whose counter is the timer's */
     uint64_t file_id;
 };
 
+void set_look(uint64_t retired);
 uint64_t alarm_left(uint64_t *interval);
 void keep_alarm(uint64_t left, uint64_t interval);
 void save_timers(struct timer *to);

@@ -9,6 +9,7 @@
 #include <linux/stat.h>
 #include <linux/wait.h>
 
+#include "tasks/schedule.h"
 #include "waits.h"
 
 enum {
@@ -17,15 +18,15 @@ enum {
 };
 
 bool made_process;
-static struct stat inherited[3];
 
-void waits_begin(void) {
-    int i;
-    for (i = 0; i < 3; i++)
-        KERNEL2(__NR_fstat, i, &inherited[i]);
+/* Whether processes that are not in the schedule may end a wait. */
+static bool has_strangers(void) {
+    return schedule->on ? schedule->natives : made_process;
 }
 
 static bool has_children(void) {
+    if (schedule->on)
+        return schedule->natives;
     return made_process && KERNEL4(__NR_waitid, P_ALL, 0, 0, WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED) != -ECHILD;
 }
 
@@ -77,7 +78,7 @@ static bool is_inside_file(int file, int depth) {
     if (KERNEL2(__NR_fstat, file, &status))
         return true;
     for (i = 0; i < 3; i++)
-        if (inherited[i].st_dev == status.st_dev && inherited[i].st_ino == status.st_ino)
+        if (schedule->standard[i].device == status.st_dev && schedule->standard[i].inode == status.st_ino)
             return false;
     if ((status.st_mode & S_IFMT) == S_IFREG)
         return true;
@@ -91,7 +92,7 @@ static bool is_inside_file(int file, int depth) {
 }
 
 bool is_inside_descriptor(int file) {
-    return !made_process && is_inside_file(file, DEPTH);
+    return !has_strangers() && is_inside_file(file, DEPTH);
 }
 
 bool without_children(const struct wait *it) {
@@ -101,7 +102,7 @@ bool without_children(const struct wait *it) {
 
 bool without_processes(const struct wait *it) {
     (void)it;
-    return !made_process;
+    return !has_strangers();
 }
 
 bool is_inside_poll(const struct wait *it) {

@@ -14,11 +14,15 @@ struct wait {
     int64_t number;
     const uint64_t *a;
     int64_t nothing;             /* the result of an attempt whose limit has passed */
+    bool for_signals;            /* and time: nothing is tried */
+    const char *text;            /* what it waits for */
 };
 
 /* waits.c */
 const struct __kernel_timespec *time_of(uint64_t nanoseconds, struct __kernel_timespec *to);
+int64_t rest_for(uint64_t nanoseconds);
 int64_t wait_until(const struct wait *it, uint64_t deadline);
+int64_t wait_for_file(int file, short events);
 uint64_t after(uint64_t nanoseconds);
 uint64_t time_until(uint64_t deadline);
 

@@ -10,7 +10,7 @@
 #include "text.h"
 
 /* system_identity.c: random bytes, names */
-enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4, CONFINED = 8, HAS_NETWORK = 16, EXECUTED_BY_GUEST = 32, COUNTS_EXECUTED = 64 };
+enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4, CONFINED = 8, HAS_NETWORK = 16, EXECUTED_BY_GUEST = 32, COUNTS_EXECUTED = 64, HAS_PMU = 128 };
 
 struct world {                   /* what the guest sees of the host; fixed by default */
     uint64_t flags;              /* HOST_... */
@@ -30,9 +30,11 @@ int64_t fill_randomly(uint64_t to, uint64_t bytes);
 static const int64_t BILLION = 1000000000;
 static const uint64_t NEVER = INT64_MAX;
 uint64_t instructions_retired(void);
+void clock_begin(void);
 uint64_t elapsed(void);          /* since the program began */
 uint64_t elapsed_at(uint64_t retired);
 void pass_time(uint64_t nanoseconds);
+void set_elapsed(uint64_t nanoseconds);
 bool is_clock(uint64_t clock);
 bool is_processor_time(uint64_t clock);
 uint64_t clock_start(uint64_t clock);
@@ -45,8 +47,6 @@ bool clock_call(int64_t number, const uint64_t *a, int64_t *result);
 bool clock_state_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* timers.c */
-struct block;
-bool in_countdown(const struct block *block, uint64_t address, uint64_t ip);
 uint64_t next_timer(void);
 void fire_timers(void);
 void forget_timers(void);
@@ -55,7 +55,6 @@ bool timer_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* wait_ends.c */
 extern bool made_process;        /* other processes may end a wait */
-void waits_begin(void);
 bool read_descriptor_info(int file, struct text *to);
 bool is_inside_descriptor(int file);     /* nothing from outside can make it ready */
 
@@ -75,12 +74,9 @@ void fix_status(struct stat *it);
 void fix_extended_status(struct statx *it);
 
 /* ids.c */
-void ids_begin(uint32_t process, uint32_t group, uint32_t session);
+void ids_begin(void);
 uint32_t user_id(void);
 uint32_t group_id(void);
-uint32_t first_process(void);    /* its number on the host, those of its group and its session */
-uint32_t first_group(void);
-uint32_t first_session(void);
 int64_t seen_process(int64_t number);
 uint32_t process_id(void);
 uint32_t parent_id(void);

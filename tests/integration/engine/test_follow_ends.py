@@ -11,11 +11,12 @@ from threading import Timer
 
 import pytest
 from following import CLOSING, EVENT, FORKING, counted, follow, tasks
+from host_programs import RUNS_X86_64
 from qemu_guests import ASSEMBLER, QEMU, assemble, compile_c
 
 import pfmon
 
-pytestmark = [QEMU, ASSEMBLER, pytest.mark.slow]
+pytestmark = [QEMU, ASSEMBLER, RUNS_X86_64, pytest.mark.slow, pytest.mark.usefixtures("each_engine")]
 
 
 def emulated(mark: str) -> list[int]:

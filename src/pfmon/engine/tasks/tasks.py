@@ -15,14 +15,15 @@ import struct
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from pfmon.engine import api
 from pfmon.engine.api import ExitReport, FollowRules
 from pfmon.engine.qemu._qemu import PluginReader
-from pfmon.engine.qemu.qemu_task import RunningTask
+from pfmon.engine.tasks.running_task import RunningTask, TaskEngine
 from pfmon.errors import LostError
-from pfmon.stream._stream import BlockTable, InstructionSet
+from pfmon.stream._stream import BlockTable
 from pfmon.worker import Worker
 
 QUESTION = struct.Struct("=III")
@@ -52,23 +53,20 @@ class _ConnectionEnd(NamedTuple):
     end: socket.socket
 
 
-class QemuTasks:
+class Tasks:
     """All processes of one run. A thread answers them; `join` raises exceptions of their readers."""
 
     def __init__(
         self,
         follow: FollowRules,
-        instruction_set: InstructionSet,
-        traced: bool,
+        engine: TaskEngine,
         first: tuple[BlockTable, PluginReader],
         on_notice: Callable[[str], None],
     ) -> None:
         """``first``: table and reader of the first process, which has a thread already."""
         self._follow = follow
-        self._instruction_set = instruction_set
-        self._traced = traced
+        self._engine = engine
         self._first = first
-        self._area_bytes = first[1].area_bytes
         self._on_notice = on_notice
         self._tasks: list[RunningTask] = []
         self._live: dict[int, RunningTask] = {}
@@ -83,8 +81,8 @@ class QemuTasks:
 
     # ------------------------------------------------------------ called by the guest
 
-    def start(self) -> str:
-        """Start the thread before the first process; returns the plugin's argument."""
+    def start(self) -> tuple[str, int]:
+        """Start the thread before the first process; returns the name of the socket, and what is followed."""
         self._selector = selectors.DefaultSelector()
         self._woken, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._selector.register(self._woken, selectors.EVENT_READ)
@@ -96,7 +94,7 @@ class QemuTasks:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._worker = Worker(self._serve)
         what = FOLLOW_FORKS * self._follow.forks + FOLLOW_EXECS * self._follow.execs
-        return f",reader={name},follow={what}"
+        return name, what
 
     def first_died(self) -> None:
         """The first process is dead."""
@@ -253,7 +251,7 @@ class QemuTasks:
                 )
             )
             return False
-        command = parent.task.command if parent else _command(pid)
+        command = parent.task.command if parent else self._command(pid)
         table = getattr(parent, "table", None)  # its thread may have ended
         return self._add(asker, api.Task(process, 0, pid, command, parent is None or parent.task.named), 0, table)
 
@@ -261,7 +259,7 @@ class QemuTasks:
         """Start a task for a process that executes another program."""
         task, forks = before.task, before.reader.forks
         self._died(before)
-        then = api.Task(task.process, task.image + 1, pid, _command(pid), named=False)
+        then = api.Task(task.process, task.image + 1, pid, self._command(pid), named=False)
         return self._add(asker, then, forks, None)
 
     def _add(self, asker: _TaskConnection, task: api.Task, forks: int, parent: BlockTable | None) -> bool:
@@ -271,7 +269,7 @@ class QemuTasks:
             return False
         number = len(self._tasks)
         reader = None if number else self._first
-        added = RunningTask(self, task, self._instruction_set, self._traced, handle, parent, reader, self._area_bytes)
+        added = RunningTask(self, task, self._engine, handle, parent, reader)
         added.reader.task, added.reader.forks = number, forks
         self._tasks.append(added)
         self._live[task.pid] = added
@@ -337,12 +335,14 @@ class QemuTasks:
         for asker in list(self._askers):
             self._end(asker)
 
+    def _command(self, pid: int) -> list[str]:
+        """The program that a process executes, with its arguments, as read from the process."""
+        try:
+            return self._engine.command(pid) or [UNKNOWN]
+        except (OSError, ValueError, IndexError):  # it is dead, or has overwritten its arguments
+            return [UNKNOWN]
 
-def _command(pid: int) -> list[str]:
-    """The program that qemu executes in a process, with its arguments, as read from the process."""
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            words = file.read().split(b"\0")[:-1]
-        return [os.fsdecode(word) for word in words[words.index(b"--") + 1 :]] or [UNKNOWN]
-    except (OSError, ValueError):  # it is dead, or has overwritten its arguments
-        return [UNKNOWN]
+
+def words_of(pid: int) -> list[bytes]:
+    """The words of a process's command line. OSError: it is dead."""
+    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:-1]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
-import signal
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pfmon.engine import api
 from pfmon.engine.api import Capabilities, ExitReport, TaskReader
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.qemu_targets import TARGETS
-from pfmon.engine.qemu.reader.guest_stream import FAULTS, killed, reading, trouble
+from pfmon.engine.qemu.reader.guest_stream import FAULTS, killed
 from pfmon.errors import LostError
 from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.mapped_files import MappedFile
@@ -30,8 +28,17 @@ if TYPE_CHECKING:
             """Fail the run because of a task's error."""
 
 
-UNCAUGHT = re.compile(rb"uncaught target signal (\d+)")
-"""qemu's message when a signal kills the program."""
+class TaskEngine(NamedTuple):
+    """What executes the tasks of a run. ``traced``: their streams have the addresses of accesses; ``reading``: a table
+    and a reader for a task, with its parent's table; ``command``: the program that a process executes, with its
+    arguments; ``trouble``: why a stream is not complete (empty: it is); ``killed_by``: the signal that killed it."""
+
+    instruction_set: InstructionSet
+    traced: bool
+    reading: Callable[[BlockTable | None], tuple[BlockTable, PluginReader]]
+    command: Callable[[int], list[str]]
+    trouble: Callable[[PluginReader], str]
+    killed_by: Callable[[PluginReader], int]
 
 
 class RunningTask:
@@ -43,25 +50,22 @@ class RunningTask:
         self,
         family: TaskFamily,
         task: api.Task,
-        instruction_set: InstructionSet,
-        traced: bool,
+        engine: TaskEngine,
         handle: int,
         parent: BlockTable | None,
         reader: tuple[BlockTable, PluginReader] | None,
-        area_bytes: int,
     ) -> None:
         """``handle``: of the process; ``parent``: the parent task's table; ``reader``: a table and a reader with a
-        thread already, None: this creates its own; ``area_bytes``: of the area of every task."""
+        thread already, None: this creates its own."""
         self._family = family
         self.task = task
-        self.instruction_set = instruction_set
-        self.traced = traced
+        self._engine = engine
+        self.instruction_set = engine.instruction_set
+        self.traced = engine.traced
         self.handle = handle
         self.table: BlockTable
         self.reader: PluginReader
-        self.table, self.reader = reader or reading(
-            instruction_set, traced, parent, followed=True, area_bytes=area_bytes
-        )
+        self.table, self.reader = reader or engine.reading(parent)
         self._worker: Worker | None = None
 
     @property
@@ -81,7 +85,7 @@ class RunningTask:
 
     functions: Sequence[GuestFunction] = ()
     threads: Sequence[tuple[int, int]] = ()
-    """Not reported by the plugin."""
+    """Not reported."""
 
     def set_monitoring(self, on: bool, locked: bool) -> None:
         """No effect: the program finds no PMU."""
@@ -127,12 +131,12 @@ class RunningTask:
             with watch.running:
                 self.reader.read(watch.consumer)
                 if self.reader.damaged:
-                    raise LostError(f"{self._shown}: cannot be counted: {trouble(self.reader)}")
+                    raise LostError(f"{self._shown}: cannot be counted: {self._engine.trouble(self.reader)}")
                 ending = self._ending()
                 faulted = ending is not None and ending.signal in FAULTS
                 status = ending.status if ending else None
                 self.reader.finish(watch.consumer, faulted, ending.signal if ending else 0, status)
-            if why := trouble(self.reader):
+            if why := self._engine.trouble(self.reader):
                 raise LostError(f"{self._shown}: cannot be counted: {why}")
             if self.reader.executing == 1:
                 on_notice(self._notice(execs))
@@ -143,13 +147,12 @@ class RunningTask:
             del self.table, self.reader  # frees memory: many tasks may follow
 
     def _ending(self) -> ExitReport | None:
-        """How the program ended: by its exit status or qemu's message; else by SIGKILL, which leaves neither."""
+        """How the program ended: by its exit status, or by a signal."""
         if self.reader.executing:
             return None
         if self.reader.exit_status is not None:
             return ExitReport(self.reader.exit_status)
-        said = UNCAUGHT.search(self.reader.message)
-        return killed(int(said[1]) if said else signal.SIGKILL)
+        return killed(self._engine.killed_by(self.reader))
 
     @property
     def _shown(self) -> str:
@@ -160,7 +163,7 @@ class RunningTask:
 
 
 def native(who: str, reader: PluginReader, execs: bool) -> str:
-    """The message about a program that continues uncounted, outside of qemu."""
+    """The message about a program that continues uncounted."""
     if not execs:
         return f"{who} executed another program, which was not counted; --follow-exec counts it"
     return f"{who} executed {os.fsdecode(reader.executed)}, which cannot be followed and was not counted"

@@ -1,13 +1,14 @@
-"""Programs that are executed under qemu: each is counted by itself."""
+"""Programs that are executed: each is counted by itself."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 from following import EVENT, FORKING, FORKING_CHILD, FORKING_PARENT, counted, follow, tasks
+from host_programs import RUNS_X86_64
 from qemu_guests import ASSEMBLER, QEMU, assemble, compile_c
 
-pytestmark = [QEMU, ASSEMBLER, pytest.mark.slow]
+pytestmark = [QEMU, ASSEMBLER, RUNS_X86_64, pytest.mark.slow, pytest.mark.usefixtures("each_engine")]
 
 EXECUTING = """
 _start: mov $59, %eax

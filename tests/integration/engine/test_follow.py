@@ -1,4 +1,4 @@
-"""Children under qemu: each is counted by itself."""
+"""Children: each is counted by itself."""
 
 import os
 import shutil
@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from following import CLOSING, EVENT, EXIT, FORKING, FORKING_CHILD, FORKING_PARENT, WAIT, counted, follow, tasks
+from host_programs import RUNS_X86_64
 from qemu_guests import ASSEMBLER, QEMU, assemble, compile_c
 
 import pfmon
 
-pytestmark = [QEMU, ASSEMBLER, pytest.mark.slow]
+pytestmark = [QEMU, ASSEMBLER, RUNS_X86_64, pytest.mark.slow, pytest.mark.usefixtures("each_engine")]
 
 
 @pytest.mark.parametrize("call", [57, 58], ids=["fork", "vfork"])

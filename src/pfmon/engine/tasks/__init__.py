@@ -1,0 +1,1 @@
+"""The processes of a followed program, each with a reader thread of its own, whichever engine executes them."""

@@ -1,0 +1,51 @@
+/* Numbers of processes: the run's own, in the order of their creation from 1000 on, and the host's. Groups and sessions have the
+   numbers of the processes that began them. */
+
+#include "runtime.h"
+#include "schedule.h"
+
+enum { NEIGHBOURS = 8 };
+
+static struct known *slot_of(uint32_t host, uint32_t i) {
+    return &schedule->known[(host + i) % KNOWN];
+}
+
+/* Of a host's number that is used again the later process is known. */
+void know_number(uint32_t host, uint32_t number) {
+    struct known *it = slot_of(host, 0);
+    uint32_t i;
+    for (i = 0; i < NEIGHBOURS; i++) {
+        struct known *other = slot_of(host, i);
+        if (other->host == host || other->host == 0) {
+            it = other;
+            break;
+        }
+    }
+    *it = (struct known){host, number};
+    schedule->hosts[number] = host;
+}
+
+/* The run's number, or the host's of what does not belong to the run. */
+int64_t number_of_host(int64_t host) {
+    uint32_t i;
+    for (i = 0; i < NEIGHBOURS && host > 0; i++) {
+        const struct known *it = slot_of((uint32_t)host, i);
+        if (it->host == (uint32_t)host)
+            return it->number;
+        if (!it->host)
+            break;
+    }
+    return host;
+}
+
+/* The host's number for one that the guest gives. */
+uint64_t host_of_number(uint64_t number) {
+    uint32_t given = (uint32_t)number;
+    return given >= FIRST_NUMBER && given < MAX_NUMBERS && schedule->hosts[given] ? schedule->hosts[given] : number;
+}
+
+/* Whether a process of the host belongs to the run: a group's or a session's number alone does not. */
+bool is_of_run(uint32_t host) {
+    int64_t number = number_of_host(host);
+    return number != host && schedule->hosts[number] == host;
+}

@@ -1,0 +1,211 @@
+"""The x86_64 engine: programs with threads behave as natively, in an order that repeats."""
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from grids import few, first_quick
+from qemu_guests import QEMU, assemble
+from x86_64_host import ENGINE, MARKS, WAYS, counted, outcomes, pfmon, without_input
+
+pytestmark = MARKS
+SUPPORT = Path(__file__).resolve().parents[2] / "support"
+COUNT = ["-e", "instructions_retired"]
+PARTS = (
+    *("mutexes", "barriers", "conditions", "semaphores", "times", "processor_times", "signals", "alarms", "timers"),
+    *("cancelling", "robust", "robust_heirs", "inheriting", "storage", "storm", "hundreds", "files", "named_pipes"),
+    *("locks_of_files", "children", "names", "words"),
+)
+"""What x86_64_threads.c does."""
+REPEATED = [part for part in PARTS if part != "children"]
+"""Those in which no other process of the host takes part."""
+
+
+def compiled(directory: Path, name: str, *options: str) -> str:
+    program = directory / name
+    source = SUPPORT / f"{name}.c"
+    subprocess.run(["cc", "-O1", "-w", "-pthread", *options, "-o", program, source], check=True)
+    return str(program)
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The program that has the parts."""
+    return compiled(tmp_path_factory.mktemp("threads"), "x86_64_threads")
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The program that ends in several ways."""
+    return compiled(tmp_path_factory.mktemp("ends"), "x86_64_thread_ends")
+
+
+def natively(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+def instructions(directory: Path, *words: str) -> int:
+    """The count of a run, whose output is that of the native one."""
+    made = directory / "counts"
+    program = words[-2:]
+    assert without_input(*COUNT, "--json", f"--outfile={made}", *words).stdout == natively(*program).stdout
+    return int(json.loads(made.read_text())["events"][0]["count"])
+
+
+# ---------------------------------------------------------------- what programs see
+
+
+@pytest.mark.parametrize("part", first_quick(["mutexes", *(part for part in PARTS if part != "mutexes")]))
+def test_threads_do_what_they_do_natively(threads: str, part: str) -> None:
+    done = without_input(*COUNT, threads, part)
+    assert done.stdout.startswith(natively(threads, part).stdout) and done.returncode == 0, done
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "options", [["--host-clock"], ["--host-ids"], ["--quantum=50"], ["--quantum=3000000"]], ids=str
+)
+def test_the_same_with_other_times_numbers_and_turns(threads: str, part: str, options: list[str]) -> None:
+    if options == ["--host-clock"] and part == "processor_times":
+        pytest.skip("the host does not know how long a thread has run")
+    assert without_input(*COUNT, *options, threads, part).stdout.startswith(natively(threads, part).stdout)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", REPEATED)
+def test_the_same_in_a_root_that_the_kernel_guards(tmp_path: Path, part: str) -> None:
+    (tmp_path / "tmp").mkdir()
+    program = compiled(tmp_path, "x86_64_threads", "-static")
+    done = without_input(*COUNT, f"--sysroot={tmp_path}", "--confine", program, part)
+    assert done.stdout.startswith(natively(program, part).stdout) and done.returncode == 0, done
+
+
+@pytest.mark.slow
+def test_a_guarded_root_may_have_threads(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "x86_64_threads", "-static")
+    done = without_input(*COUNT, f"--sysroot={tmp_path}", "--confine", program, "conditions")
+    assert done.stdout.startswith("conditions 179400\n")
+
+
+# ---------------------------------------------------------------- the order
+
+
+@pytest.mark.parametrize("part", first_quick(["conditions", *(part for part in REPEATED if part != "conditions")]))
+def test_runs_have_the_same_counts(threads: str, part: str, tmp_path: Path) -> None:
+    runs = 2 if part == "conditions" else 10
+    assert len({instructions(tmp_path, threads, part) for _ in range(runs)}) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", few(range(1, 101), 2))
+def test_every_seed_gives_the_same_output_and_repeats(threads: str, seed: int, tmp_path: Path) -> None:
+    """64 threads that meet at a barrier, and 8 with a mutex."""
+    for part in ("barriers", "mutexes"):
+        options = f"--schedule-seed={seed}", f"--quantum={37 * seed}"
+        assert len({instructions(tmp_path, *options, threads, part) for _ in range(2)}) == 1
+
+
+@pytest.mark.slow
+def test_seeds_give_other_orders(threads: str, tmp_path: Path) -> None:
+    counts = {
+        instructions(tmp_path, f"--schedule-seed={seed}", "--quantum=500", threads, "mutexes") for seed in range(4)
+    }
+    assert len(counts) > 1
+
+
+@pytest.mark.slow
+def test_counts_of_the_threads_add_up(threads: str) -> None:
+    text = pfmon(ENGINE, *COUNT, "--per-thread", threads, "conditions").stdout
+    each, all_threads = text.split("# all 9 threads\n")
+    numbers = [int(line.split()[0]) for line in each.splitlines() if "INSTRUCTIONS" in line]
+    assert len(numbers) == 9 and sum(numbers) == int(all_threads.split()[0])
+    assert sum(numbers) == counted([threads, "conditions"])
+
+
+INDEPENDENT = """
+    .macro thread at
+        mov $56, %eax
+        mov $0x50f00, %edi       # VM, FS, FILES, SIGHAND, THREAD, SYSVSEM
+        lea \\at(%rip), %rsi
+        xor %edx, %edx
+        xor %r10, %r10
+        xor %r8, %r8
+        syscall
+        test %eax, %eax
+        jz work
+    .endm
+    _start:
+        thread first
+        thread second
+        thread third
+    work:
+        mov $200000, %ecx
+    1:  dec %ecx
+        jnz 1b
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+    .bss
+    .skip 4096
+    first: .skip 4096
+    second: .skip 4096
+    third: .skip 64
+"""
+RETIRED = 3 * 9 + 4 * (1 + 2 * 200_000 + 3) + 3 * 2
+"""Three times the call, four times the loop and the end; each thread begins behind the call."""
+
+
+def test_threads_that_do_not_meet_have_the_counts_of_their_instructions(tmp_path: Path) -> None:
+    program = assemble(tmp_path, INDEPENDENT)
+    assert set(outcomes([program], tmp_path).values()) == {(0, "", RETIRED)}
+
+
+@QEMU
+@pytest.mark.slow
+def test_qemu_counts_them_the_same(tmp_path: Path) -> None:
+    program = assemble(tmp_path, INDEPENDENT)
+    done = pfmon("--engine=qemu", *COUNT, "--json", str(program))
+    assert json.loads(done.stdout)["events"][0]["count"] == RETIRED
+
+
+# ---------------------------------------------------------------- ends
+
+
+ENDS = (
+    *("exit", "exec", "exit while another spins", "first thread ends", "first thread ends by the system call", "fault"),
+    *("handled fault", "killed thread", "shared memory"),
+)
+
+
+@pytest.mark.parametrize("way", first_quick(ENDS))
+def test_programs_end_as_natively(ends: str, way: str) -> None:
+    native, done = natively(ends, way), without_input(*COUNT, ends, way)
+    assert done.stdout.startswith(native.stdout)
+    assert done.returncode == (128 - native.returncode if native.returncode < 0 else native.returncode)
+
+
+def test_deadlock_is_said(ends: str) -> None:
+    done = without_input(*COUNT, ends, "deadlock")
+    waits = "thread 1000 waits for a word of memory; thread 1001 waits for a word of memory"
+    assert f"pfmon: deadlock: {waits}\n" in done.stderr and done.returncode == 128 + 9
+
+
+def test_sleeps_take_no_time_of_the_host(ends: str) -> None:
+    begun = time.monotonic()
+    assert without_input(*COUNT, ends, "long sleeps").returncode == 0
+    assert time.monotonic() - begun < 100
+
+
+@pytest.mark.slow
+def test_one_more_than_the_most_threads_does_not_begin(ends: str) -> None:
+    assert without_input(*COUNT, ends, "too many").stdout.startswith("1 Resource temporarily unavailable\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_of_counting_gives_what_threads_print(threads: str, way: str) -> None:
+    done = without_input(*WAYS[way], threads, "signals")
+    assert done.stdout.startswith(natively(threads, "signals").stdout)
