@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -209,3 +210,10 @@ def test_one_more_than_the_most_threads_does_not_begin(ends: str) -> None:
 def test_each_way_of_counting_gives_what_threads_print(threads: str, way: str) -> None:
     done = without_input(*WAYS[way], threads, "signals")
     assert done.stdout.startswith(natively(threads, "signals").stdout)
+
+
+@pytest.mark.slow
+def test_threads_that_poll_do_not_keep_others_from_a_lock() -> None:
+    """As the interpreter's lock: its owner seldom waits with it. A sleep that ends takes no turn away."""
+    done = without_input(*COUNT, sys.executable, "-S", str(SUPPORT / "x86_64_polling.py"))
+    assert done.stdout.splitlines()[0] == "4000"

@@ -30,7 +30,7 @@ enum {
 #define STOPPING_SIGNALS (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
 
-static struct signals own = {.stack = {.ss_flags = SS_DISABLE}};
+static struct signals own;
 static siginfo_t forced;
 static bool is_forced;
 static uint64_t suspended_mask;
