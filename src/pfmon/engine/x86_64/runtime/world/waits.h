@@ -35,6 +35,7 @@ bool message_queue_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* wait_ends.c: whether nothing from outside can end a wait */
 bool is_inside_poll(const struct wait *it);
+bool is_output_of_run(int file);
 bool without_children(const struct wait *it);
 bool without_processes(const struct wait *it);
 
