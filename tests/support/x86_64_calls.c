@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <mqueue.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -199,6 +200,29 @@ static void messages(void) {
     tell("receive", mq_timedreceive(queue, text, 8, NULL, NULL));
 }
 
+/* ---------------------------------------------------------------- alignment checks */
+
+static void *nothing(void *none) {
+    return none;
+}
+
+/* AC (SDM volume 1, 3.4.3.3) is set while instructions leave translated code, and paths of any length end. */
+static void alignment_checks(void) {
+    unsigned long flags, count, kept = 1;
+    pthread_t other;
+    pthread_create(&other, NULL, nothing, NULL);
+    for (count = 0; count < 100; count++) {
+        __asm__ volatile("mov %%rsp, %%r12\n sub $256, %%rsp\n and $-16, %%rsp\n pushfq\n orl $0x40000, (%%rsp)\n popfq\n"
+                         "xor %%eax, %%eax\n cpuid\n mov $39, %%eax\n syscall\n mov %1, %%rcx\n 1: dec %%rcx\n jns 1b\n"
+                         "lea 2f(%%rip), %%rax\n jmp *%%rax\n 2: pushfq\n pop %0\n pushfq\n andl $~0x40000, (%%rsp)\n popfq\n"
+                         "mov %%r12, %%rsp\n"
+                         : "=&S"(flags) : "D"(count) : "rax", "rbx", "rcx", "rdx", "r11", "r12", "memory", "cc");
+        kept &= flags >> 18;
+    }
+    pthread_join(other, NULL);
+    printf("kept %lu\n", kept & 1);
+}
+
 static const struct part {
     const char *name;
     void (*run)(void);
@@ -209,6 +233,7 @@ static const struct part {
     {"clocks", clocks},
     {"timers", timers},
     {"messages", messages},
+    {"alignment-checks", alignment_checks},
 };
 
 int main(int count, char **words) {

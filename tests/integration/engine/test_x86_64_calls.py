@@ -17,7 +17,7 @@ PARTS = re.findall(r'^    \{"([-a-z]+)", ', SOURCE.read_text(), re.MULTILINE)
 def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that prints what calls return."""
     made = tmp_path_factory.mktemp("calls") / "calls"
-    subprocess.run(["cc", "-O1", "-w", "-o", made, SOURCE, "-lrt"], check=True)
+    subprocess.run(["cc", "-O1", "-w", "-o", made, SOURCE, "-lrt", "-pthread"], check=True)
     return made
 
 

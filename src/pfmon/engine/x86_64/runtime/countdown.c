@@ -74,7 +74,7 @@ bool in_countdown(const struct block *block, uint64_t address, uint64_t ip) {
     return counting_down && is_below(address) && ip < (uint64_t)block->entry + block->offsets[0];
 }
 
-/* Whether it is of the countdown at the end of a path: mov temporary, [temporary + COUNT_AT]. No instruction of the guest's in
+/* Whether it is of the countdown at the end of a path: LOAD_BYTE temporary, [temporary + COUNT_AT]. No instruction of the guest's in
    this block names that register. */
 bool ends_countdown(const struct block *block, uint64_t address, uint64_t ip) {
     uint8_t load[16], *after = emitted;
@@ -82,7 +82,7 @@ bool ends_countdown(const struct block *block, uint64_t address, uint64_t ip) {
     if (!counting_paths || !is_below(address))
         return false;
     emitted = load;
-    put_based(0x8B, block->temporary, block->temporary, COUNT_AT);
+    put_based(LOAD_BYTE, block->temporary, block->temporary, COUNT_AT);
     is_it = !memcmp(load, (const void *)ip, (uint64_t)(emitted - load));
     emitted = after;
     return is_it;

@@ -18,6 +18,11 @@ label: \
     mov $0, %eax; \
     SET_RIGHTS(label)
 
+/* C code may access memory that is not aligned: the guest's AC is not set, nor DF. */
+#define CLEAR_FLAGS \
+    pushq $2; \
+    popfq
+
     .text
     .globl _start
 _start:
@@ -50,7 +55,7 @@ on_exit:
     mov runtime_stack(%rip), %rsp
     pushfq
     popq S(STATE_FLAGS)
-    cld
+    CLEAR_FLAGS
     call leave_code
     jmp resume
 
@@ -65,7 +70,7 @@ on_miss:
 on_fault:
     OPEN(open_after_fault)
     mov runtime_stack(%rip), %rsp
-    cld
+    CLEAR_FLAGS
     call continue_after_fault
     jmp resume
 
@@ -148,6 +153,7 @@ clone_sharing:
 enter_handler:
     mov %rdx, %r8
     OPEN(open_for_signal)
+    CLEAR_FLAGS
     mov %r8, %rdx
     jmp handle_signal
 

@@ -73,7 +73,7 @@ bool pop_frame(uint64_t *ip, uint64_t *mask, stack_t *stack) {
     r[R8] = it->r8, r[R9] = it->r9, r[R10] = it->r10, r[R11] = it->r11, r[R12] = it->r12, r[R13] = it->r13;
     r[R14] = it->r14, r[R15] = it->r15, r[RDI] = it->rdi, r[RSI] = it->rsi, r[RBP] = it->rbp, r[RBX] = it->rbx;
     r[RDX] = it->rdx, r[RAX] = it->rax, r[RCX] = it->rcx, r[RSP] = it->rsp;
-    state->flags = (it->eflags & 0xCD5) | 0x202;
+    state->flags = (it->eflags & 0x40CD5) | 0x202;
     load_extended_state((uint64_t)it->fpstate);
     memcpy(mask, &frame->context.uc_sigmask, sizeof(*mask));
     *ip = it->rip;

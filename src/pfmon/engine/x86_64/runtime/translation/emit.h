@@ -70,6 +70,8 @@ static inline void put_base(int reg, int base, int32_t displacement) {
         put_32((uint32_t)displacement);
 }
 
+enum { LOAD_BYTE = 0x8A };       /* mov: also from an odd address while the guest's AC is set */
+
 static inline void put_based(uint32_t opcode, int reg, int base, int32_t displacement) {
     put_rex(1, reg, base);
     put_byte(opcode);

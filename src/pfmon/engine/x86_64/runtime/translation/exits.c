@@ -75,7 +75,7 @@ static void put_path_countdown(const struct block *block) {
     put_load(block->temporary, STATE_AT + STATE_COUNTDOWN);
     put_lea(block->temporary, block->temporary, -(int32_t)instructions);
     put_store(STATE_AT + STATE_COUNTDOWN, block->temporary);
-    put_based(0x8B, block->temporary, block->temporary, COUNT_AT);
+    put_based(LOAD_BYTE, block->temporary, block->temporary, COUNT_AT);
 }
 
 /* The word of a path that ends behind a block, after the end of the words behind its record; or its counter. */

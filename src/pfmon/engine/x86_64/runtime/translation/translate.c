@@ -289,7 +289,7 @@ static void put_countdown(const struct block *block) {
     put_load(temporary_register, STATE_AT + STATE_COUNTDOWN);
     put_lea(temporary_register, temporary_register, -(int32_t)block->length);
     put_store(STATE_AT + STATE_COUNTDOWN, temporary_register);
-    put_based(0x8B, temporary_register, temporary_register, COUNT_AT);
+    put_based(LOAD_BYTE, temporary_register, temporary_register, COUNT_AT);
 }
 
 static void put_countdown_exit(struct block *block) {
