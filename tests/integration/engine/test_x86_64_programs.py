@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from x86_64_host import MARKS, PFMON
-from x86_64_programs import ENVIRONMENT, PROGRAMS, SAMPLE, path_of, prepare
+from x86_64_programs import ENVIRONMENT, PROGRAMS, SAMPLE, Program, path_of, prepare
 
 pytestmark = MARKS
 
@@ -25,24 +25,33 @@ class Outcome(NamedTuple):
     made: bytes
 
 
-def outcome(words: list[str], directory: Path, made: str | None, environment: Mapping[str, str]) -> Outcome:
+def outcome(words: list[str], directory: Path, program: Program, environment: Mapping[str, str]) -> Outcome:
     """What a command does in a directory."""
-    done = subprocess.run(
-        words, cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False
-    )
+    typed = directory.parent / "typed"
+    typed.write_text(program.typed)
+    with typed.open() as given:
+        done = subprocess.run(
+            words, cwd=directory, env=environment, stdin=given, capture_output=True, timeout=120, check=False
+        )
     status = done.returncode if done.returncode >= 0 else 128 - done.returncode
-    return Outcome(status, done.stdout, (directory / made).read_bytes() if made else b"")
+    return Outcome(status, done.stdout, (directory / program.made).read_bytes() if program.made else b"")
 
 
-def counted(words: list[str], directory: Path, made: str | None, environment: Mapping[str, str]) -> tuple[Outcome, str]:
+def counts_in(results: str) -> str:
+    """The counts of all tasks."""
+    tasks = [json.loads(line) for line in results.splitlines()]
+    return ",".join(str(event["count"]) for task in tasks for event in task["events"])
+
+
+def counted(words: list[str], directory: Path, program: Program, environment: Mapping[str, str]) -> tuple[Outcome, str]:
     """What it does under the engine, and its counts."""
     counts = directory / "counts.json"
     variables = [f"--env={name}={value}" for name, value in environment.items()]
-    command = [*PFMON, "-e", EVENTS, "--json", f"--outfile={counts}", *variables, *words]
-    found = outcome(command, directory, made, environment)
-    events = json.loads(counts.read_text())["events"]
+    command = [*PFMON, *program.options, "-e", EVENTS, "--json", f"--outfile={counts}", *variables, *words]
+    found = outcome(command, directory, program, environment)
+    told = counts_in(counts.read_text())
     counts.unlink()
-    return found, ",".join(str(event["count"]) for event in events)
+    return found, told
 
 
 @pytest.mark.parametrize(
@@ -66,7 +75,7 @@ def test_programs_do_what_they_do_natively_and_repeat(name: str, runs: int, tmp_
         if runs == 2 and number in (1, 2):  # of the sample, not every place with every environment
             continue
         directory, environment = tmp_path / place, ENVIRONMENT | more
-        native = outcome(words, directory, program.made, environment)
-        found = [counted(words, directory, program.made, environment) for _ in range(2 if number else runs)]
+        native = outcome(words, directory, program, environment)
+        found = [counted(words, directory, program, environment) for _ in range(2 if number else runs)]
         assert {one for one, _ in found} == {native}
         assert len({counts for _, counts in found}) == 1

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -318,3 +319,47 @@ int main(void) {
 def test_no_system_call_is_left_out_when_a_signal_arrives(tmp_path: Path) -> None:
     program = compile_c(tmp_path, INTERRUPTED_CALLS)
     assert without_input(*COUNT, "--host-clock", str(program)).returncode == 0
+
+
+@pytest.mark.slow
+def test_threads_that_poll_do_not_keep_others_from_a_lock() -> None:
+    """As the interpreter's lock: its owner seldom waits with it. A sleep that ends takes no turn away."""
+    done = without_input(*COUNT, sys.executable, "-S", str(SUPPORT / "x86_64_polling.py"))
+    assert done.stdout.splitlines()[0] == "4000"
+
+
+WRITER = """
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static char text[1 << 18];
+static volatile int done;
+static unsigned long count;
+static void *wait_actively(void *none) { while (!done) count++; return none; }
+int main(void) {
+    pthread_t other;
+    pthread_create(&other, NULL, wait_actively, NULL);
+    if (write(1, text, sizeof(text)) != sizeof(text)) return 1;
+    done = 1;
+    pthread_join(other, NULL);
+    printf("%lu\\n", count);
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_the_order_does_not_depend_on_how_fast_output_is_read(tmp_path: Path) -> None:
+    """More bytes than a pipe holds; the other thread counts as long as it has turns."""
+    source = tmp_path / "writer.c"
+    source.write_text(WRITER)
+    subprocess.run(["cc", "-O1", "-pthread", "-o", tmp_path / "writer", source], check=True)
+    told = []
+    for seconds in (0, 0.7):
+        command = [*PFMON, *COUNT, "--outfile=/dev/null", str(tmp_path / "writer")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as run:
+            assert run.stdout is not None
+            time.sleep(seconds)
+            told.append(run.stdout.read().lstrip(b"\0"))
+        assert run.returncode == 0
+    assert told[0] == told[1] and told[0].strip().isdigit()

@@ -74,7 +74,7 @@ bool in_countdown(const struct block *block, uint64_t address, uint64_t ip) {
     return counting_down && is_below(address) && ip < (uint64_t)block->entry + block->offsets[0];
 }
 
-/* Whether it is of the countdown at the end of a path: mov temporary, [temporary + COUNT_AT]. No instruction of the guest's in
+/* Whether it is of the countdown at the end of a path: LOAD_BYTE temporary, [temporary + COUNT_AT]. No instruction of the guest's in
    this block names that register. */
 bool ends_countdown(const struct block *block, uint64_t address, uint64_t ip) {
     uint8_t load[16], *after = emitted;

@@ -4,6 +4,12 @@
 #include <asm/unistd.h>
 #include <linux/aio_abi.h>
 #include <linux/errno.h>
+#include <linux/eventpoll.h>
+#include <linux/fcntl.h>
+#include <linux/futex.h>
+#include <linux/ipc.h>
+#include <linux/sched.h>
+#include <linux/sem.h>
 #include <linux/sockios.h>
 #include <linux/uio.h>
 
@@ -200,10 +206,15 @@ static const struct call *call_numbered(int64_t number) {
 
 /* ---------------------------------------------------------------- what it points to */
 
+/* Not above the addresses of processes, where the kernel itself refuses an access. */
+static bool is_of_runtime(uint64_t at) {
+    return at < USER_END && is_own(at, 1);
+}
+
 /* Whether a call may access these bytes; translations of code that it writes are stale then. The kernel accesses them in order,
    and inaccessible pages are before the runtime's, so that the first byte decides. */
 static bool is_allowed(uint64_t start, uint64_t bytes, bool written) {
-    if (bytes && is_own(start, 1))
+    if (bytes && is_of_runtime(start))
         return false;
     if (written)
         release_code_in(start, bytes);
@@ -236,7 +247,7 @@ static bool are_messages_allowed(uint64_t at, uint64_t count) {
 
 static bool are_texts_allowed(uint64_t at) {
     for (; at && are_readable(at, sizeof(at)) && *(const uint64_t *)at; at += sizeof(at))
-        if (is_own(*(const uint64_t *)at, 1))
+        if (is_of_runtime(*(const uint64_t *)at))
             return false;
     return true;
 }
@@ -249,7 +260,7 @@ static bool is_request_allowed(const struct iocb *it) {
 static bool are_requests_allowed(uint64_t at, uint64_t count) {
     for (; count && are_readable(at, sizeof(at)); count--, at += sizeof(at)) {
         uint64_t request = *(const uint64_t *)at;
-        if (is_own(request, 1) || (are_readable(request, sizeof(struct iocb)) && !is_request_allowed((const struct iocb *)request)))
+        if (is_of_runtime(request) || (are_readable(request, sizeof(struct iocb)) && !is_request_allowed((const struct iocb *)request)))
             return false;
     }
     return true;
@@ -264,6 +275,56 @@ static uint64_t bytes_of_argument(const struct call_pointer *it, const uint64_t 
     if (it->access == OF_BITS)
         items = (items / 64 + 1) * 8;
     return items > (uint64_t)-1 / PAGE ? (uint64_t)-1 / PAGE : items * it->bytes;
+}
+
+static bool is_used_by_futex(uint8_t argument, uint64_t command) {
+    switch (command) {
+    case FUTEX_WAKE: case FUTEX_WAKE_BITSET: case FUTEX_TRYLOCK_PI: case FUTEX_UNLOCK_PI:
+        return argument == 0;
+    case FUTEX_WAIT: case FUTEX_WAIT_BITSET: case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2:
+        return argument != 4;
+    case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE: case FUTEX_CMP_REQUEUE_PI: case FUTEX_WAKE_OP:
+        return argument != 3;
+    default:
+        return true;
+    }
+}
+
+static bool is_used_by_control(uint64_t command) {
+    switch (command) {
+    case F_DUPFD: case F_GETFD: case F_SETFD: case F_GETFL: case F_SETFL: case F_SETOWN: case F_GETOWN: case F_SETSIG:
+    case F_GETSIG: case F_SETLEASE: case F_GETLEASE: case F_NOTIFY: case F_DUPFD_CLOEXEC: case F_SETPIPE_SZ:
+    case F_GETPIPE_SZ: case F_ADD_SEALS: case F_GET_SEALS:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool is_used_by_semaphores(uint64_t command) {
+    return command != IPC_RMID && command != GETVAL && command != SETVAL && command != GETPID && command != GETNCNT
+        && command != GETZCNT;
+}
+
+/* Whether a call takes an argument as a pointer, where another argument decides that. What the register holds else is any
+   number, such as a time, which may be an address of the runtime's. */
+static bool is_used(int64_t number, uint8_t argument, const uint64_t *a) {
+    switch (number) {
+    case __NR_futex:
+        return is_used_by_futex(argument, (uint32_t)a[1] & FUTEX_CMD_MASK);
+    case __NR_fcntl:
+        return is_used_by_control((uint32_t)a[1]);
+    case __NR_clone:
+        return a[0] & (argument == 2 ? CLONE_PARENT_SETTID | CLONE_PIDFD : CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID);
+    case __NR_epoll_ctl:
+        return (uint32_t)a[1] != EPOLL_CTL_DEL;
+    case __NR_msgctl: case __NR_shmctl:
+        return (uint32_t)a[1] != IPC_RMID;
+    case __NR_semctl:
+        return is_used_by_semaphores((uint32_t)a[2]);
+    default:
+        return true;
+    }
 }
 
 static bool is_pointer_allowed(const struct call_pointer *it, const uint64_t *a) {
@@ -302,7 +363,7 @@ int64_t check_call(int64_t number, const uint64_t *a) {
     if (!it)
         return -ENOSYS;
     for (pointer = it->pointers; pointer < it->pointers + MAX_POINTERS && pointer->access != NO_POINTER; pointer++)
-        if (!is_pointer_allowed(pointer, a))
+        if (is_used(number, pointer->argument, a) && !is_pointer_allowed(pointer, a))
             return -EFAULT;
     return number == __NR_ioctl && !is_interface_list_allowed(a) ? -EFAULT : 0;
 }

@@ -17,19 +17,12 @@ struct frame {
     siginfo_t info;
 };
 
-/* Whether the guest's stack pointer is in an alternate stack. */
-bool is_on_stack(const stack_t *stack) {
-    return !(stack->ss_flags & SS_DISABLE) && state->registers[RSP] - (uint64_t)stack->ss_sp < stack->ss_size;
-}
-
 static void fill_context(struct ucontext *to, const struct interruption *from, uint64_t fpstate) {
     struct sigcontext *it = (struct sigcontext *)&to->uc_mcontext;
     const uint64_t *r = state->registers;
     bool has_address = from->info->si_signo == SIGSEGV;
     to->uc_flags = (components ? UC_FP_XSTATE : 0) | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
     to->uc_stack = *from->stack;
-    if (is_on_stack(from->stack))
-        to->uc_stack.ss_flags = SS_ONSTACK;
     it->r8 = r[R8], it->r9 = r[R9], it->r10 = r[R10], it->r11 = r[R11], it->r12 = r[R12], it->r13 = r[R13];
     it->r14 = r[R14], it->r15 = r[R15], it->rdi = r[RDI], it->rsi = r[RSI], it->rbp = r[RBP], it->rbx = r[RBX];
     it->rdx = r[RDX], it->rax = r[RAX], it->rcx = r[RCX], it->rsp = r[RSP];
@@ -46,13 +39,13 @@ static void fill_context(struct ucontext *to, const struct interruption *from, u
 /* Push the frame of a handler, and set the registers with which it begins. False: the stack has no room. */
 bool push_frame(const struct interruption *from, const struct action *action) {
     uint64_t *r = state->registers, sp = r[RSP] - RED_ZONE, fpstate;
-    const stack_t *stack = from->stack;
+    uint64_t top = action->flags & SA_ONSTACK ? alternate_top(from->stack) : 0;
     struct frame *frame;
-    if (action->flags & SA_ONSTACK && !(stack->ss_flags & SS_DISABLE) && !is_on_stack(stack))
-        sp = (uint64_t)stack->ss_sp + stack->ss_size;
+    if (top)
+        sp = top;
     fpstate = (sp - extended_state_room()) & -(uint64_t)64;
     frame = (struct frame *)(((fpstate - sizeof(struct frame)) & -(uint64_t)16) - 8);
-    if (!is_writable((uint64_t)frame, sp - (uint64_t)frame))
+    if (is_below_stack(from->stack, (uint64_t)frame, top) || !is_writable((uint64_t)frame, sp - (uint64_t)frame))
         return false;
     memset(frame, 0, sizeof(*frame));
     frame->return_address = action->restorer;
@@ -68,13 +61,14 @@ bool push_frame(const struct interruption *from, const struct action *action) {
     return true;
 }
 
-/* Take registers, address and mask from the frame that rt_sigreturn finds. False: it is not readable. */
-bool pop_frame(uint64_t *ip, uint64_t *mask) {
+/* Take registers, address, mask and alternate stack from the frame that rt_sigreturn finds. False: it is not readable. */
+bool pop_frame(uint64_t *ip, uint64_t *mask, stack_t *stack) {
     const struct frame *frame = (const struct frame *)(state->registers[RSP] - 8);
     const struct sigcontext *it;
     uint64_t *r = state->registers;
     if (!is_readable((uint64_t)frame) || !is_readable((uint64_t)frame + sizeof(*frame)))
         return false;
+    restore_stack(stack, &frame->context.uc_stack);
     it = (const struct sigcontext *)&frame->context.uc_mcontext;
     r[R8] = it->r8, r[R9] = it->r9, r[R10] = it->r10, r[R11] = it->r11, r[R12] = it->r12, r[R13] = it->r13;
     r[R14] = it->r14, r[R15] = it->r15, r[RDI] = it->rdi, r[RSI] = it->rsi, r[RBP] = it->rbp, r[RBX] = it->rbx;

@@ -21,8 +21,7 @@
 
 enum {
     ALTERNATE_BYTES = 1 << 17,
-    MINIMUM_STACK = 2048,
-    FAULT_ADDRESS = 14, NOT_VALID = 22, NO_MEMORY_CODE = 12, NOT_PERMITTED = 1
+    FAULT_ADDRESS = 14, NOT_VALID = 22
 };
 
 #define BIT(number) ((uint64_t)1 << ((number) - 1))
@@ -31,7 +30,7 @@ enum {
 #define STOPPING_SIGNALS (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 #define NEVER_BLOCKED (BIT(SIGKILL) | BIT(SIGSTOP))
 
-static struct signals own = {.stack = {.ss_flags = SS_DISABLE}};
+static struct signals own;
 static siginfo_t forced;
 static bool is_forced;
 static uint64_t suspended_mask;
@@ -290,6 +289,7 @@ static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
     const struct interruption from = {info, ip, suspended ? suspended_mask : own.mask, &own.stack};
     if (!push_frame(&from, &action))
         die(SIGSEGV, ip);
+    disarm_stack(&own.stack);
     suspended = false;
     if (action.flags & SA_RESETHAND)
         own.actions[info->si_signo].handler = 0;
@@ -361,7 +361,7 @@ bool wants_restart(int64_t number) {
 /* rt_sigreturn: returns where to go on. */
 uint64_t return_from_handler(void) {
     uint64_t ip, mask;
-    if (!pop_frame(&ip, &mask))
+    if (!pop_frame(&ip, &mask, &own.stack))
         die(SIGSEGV, 0);
     set_mask(mask);
     return ip;
@@ -409,30 +409,6 @@ static int64_t change_mask(uint64_t how, const uint64_t *set, uint64_t *old, uin
     return 0;
 }
 
-static int64_t change_stack(const stack_t *to, stack_t *old) {
-    stack_t before = own.stack;
-    bool busy = is_on_stack(&own.stack);
-    if (busy)
-        before.ss_flags = SS_ONSTACK;
-    if (to) {
-        if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + 16))
-            return -FAULT_ADDRESS;
-        if (busy)
-            return -NOT_PERMITTED;
-        if (!(to->ss_flags & SS_DISABLE) && to->ss_size < MINIMUM_STACK)
-            return -NO_MEMORY_CODE;
-        own.stack = *to;
-        if (to->ss_flags & SS_DISABLE)
-            own.stack = (stack_t){.ss_flags = SS_DISABLE};
-    }
-    if (old) {
-        if (!is_writable((uint64_t)old, sizeof(*old)))
-            return -FAULT_ADDRESS;
-        *old = before;
-    }
-    return 0;
-}
-
 uint64_t signal_mask(void) {
     return own.mask;
 }
@@ -473,7 +449,7 @@ int64_t signal_call(int64_t number, const uint64_t *a) {
     case __NR_rt_sigprocmask:
         return change_mask(a[0], (const uint64_t *)a[1], (uint64_t *)a[2], a[3]);
     case __NR_sigaltstack:
-        return change_stack((const stack_t *)a[0], (stack_t *)a[1]);
+        return change_stack(&own.stack, (const stack_t *)a[0], (stack_t *)a[1]);
     default:
         return suspend(a[0], a[1]);
     }

@@ -36,10 +36,17 @@ struct interruption {            /* what a handler's frame keeps of the guest, b
     const stack_t *stack;
 };
 
-/* signal_frames.c */
+/* alternate_stack.c */
 bool is_on_stack(const stack_t *stack);
+uint64_t alternate_top(const stack_t *stack);
+bool is_below_stack(const stack_t *stack, uint64_t frame, bool enters);
+void disarm_stack(stack_t *stack);
+void restore_stack(stack_t *stack, const stack_t *to);
+int64_t change_stack(stack_t *stack, const stack_t *to, stack_t *old);
+
+/* signal_frames.c */
 bool push_frame(const struct interruption *from, const struct action *action);
-bool pop_frame(uint64_t *ip, uint64_t *mask);
+bool pop_frame(uint64_t *ip, uint64_t *mask, stack_t *stack);
 
 /* partial_blocks.c */
 void leave_block(const struct block *block, struct ucontext *context, bool trapped, int cut);

@@ -142,7 +142,7 @@ static int64_t write_waiting(uint64_t file, bool is_pipe, struct part *parts, ui
 static bool write_call(int64_t number, const uint64_t *a, int64_t *result) {
     struct part parts[MOST_PARTS], one = {a[1], a[2]};
     bool is_pipe = is_kind(a[0], S_IFIFO);
-    if ((!is_pipe && !is_kind(a[0], S_IFSOCK)) || !waits(a[0]))
+    if ((!is_pipe && !is_kind(a[0], S_IFSOCK)) || !waits(a[0]) || is_output_of_run((int)a[0]))
         return false;
     if (number == __NR_write && a[2] == 0)
         return false;

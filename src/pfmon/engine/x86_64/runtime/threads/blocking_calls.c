@@ -34,7 +34,7 @@ enum output { DOES_NOT_WAIT, IN_PARTS, TO_SOCKET };
 static enum output kind_of(int file) {
     struct stat status;
     int64_t flags = KERNEL3(__NR_fcntl, file, F_GETFL, 0);
-    if (failed(flags) || flags & O_NONBLOCK || KERNEL2(__NR_fstat, file, &status))
+    if (failed(flags) || flags & O_NONBLOCK || is_output_of_run(file) || KERNEL2(__NR_fstat, file, &status))
         return DOES_NOT_WAIT;
     switch (status.st_mode & S_IFMT) {
     case S_IFIFO: case S_IFCHR:

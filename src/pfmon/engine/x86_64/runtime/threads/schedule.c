@@ -231,23 +231,25 @@ static struct guest_thread *next_thread(void) {
     }
 }
 
-/* Instructions until the turn is over: without end if nobody waits for it. */
+static uint64_t later(uint64_t one, uint64_t other) {
+    return one > other ? one : other;
+}
+
+/* Instructions until the turn is over: without end if nobody waits for it. A thread that has slept long enough waits for that,
+   too: a lock's owner that lost its turn to each of them would seldom find others waiting when it gives the lock back. */
 uint64_t turn_left(void) {
     const struct guest_thread *it;
-    uint64_t now = instructions_retired(), left = NEVER, end;
+    uint64_t now = instructions_retired(), rest, end;
     bool tries = false;
     if (!threaded && !others_exist())
         return NEVER;
     for (it = threads; it; it = it->next)
         tries = tries || is_tried(it);
-    if (ready_count || tries || others_exist())
-        left = turn_end > now ? turn_end - now : 0;
+    rest = turn_end > now ? turn_end - now : 0;
     end = first_deadline();
-    if (end != NEVER) {
-        uint64_t until = time_until(end);
-        left = until < left ? until : left;
-    }
-    return left;
+    if (ready_count || tries || others_exist())
+        return rest;
+    return end == NEVER ? NEVER : later(rest, time_until(end));
 }
 
 /* How often a thread has been given the processor. */

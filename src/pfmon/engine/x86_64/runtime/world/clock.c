@@ -173,6 +173,12 @@ static int64_t get_ticks(uint64_t to) {
     return (int64_t)((world.boot * BILLION + elapsed()) / (BILLION / TICKS));
 }
 
+static int64_t refuse_time(uint64_t from) {
+    uint64_t wanted;
+    int64_t error;
+    return read_time(from, &wanted, &error) ? -EPERM : error;
+}
+
 bool clock_call(int64_t number, const uint64_t *a, int64_t *result) {
     if (world.flags & HOST_CLOCK && !(threaded && (number == __NR_nanosleep || number == __NR_clock_nanosleep)))
         return false;
@@ -201,10 +207,13 @@ bool clock_call(int64_t number, const uint64_t *a, int64_t *result) {
     case __NR_clock_nanosleep:
         *result = sleep_until(a[0], a[1] & TIMER_ABSTIME, a[2], a[3]);
         return true;
-    case __NR_clock_settime: case __NR_settimeofday:
+    case __NR_clock_settime:
+        *result = (uint32_t)a[0] == CLOCK_REALTIME ? refuse_time(a[1]) : -EINVAL;
+        return true;
+    case __NR_settimeofday:
         *result = -EPERM;
         return true;
     default:
-        return false;
+        return clock_state_call(number, a, result);
     }
 }

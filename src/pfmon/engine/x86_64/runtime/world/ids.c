@@ -86,7 +86,7 @@ static uint64_t process_or_group_of(uint64_t given) {
 /* A signal's sender, as the guest sees it: numbers of kill(2), and those of SIGCHLD. */
 void show_sender(siginfo_t *info) {
     if (of_host() || (info->si_signo != SIGCHLD && info->si_code != SI_USER && info->si_code != SI_QUEUE
-                      && info->si_code != SI_TKILL))
+                      && info->si_code != SI_TKILL && info->si_code != SI_MESGQ))
         return;
     info->si_pid = (int)seen_process(info->si_pid);
     if (info->si_uid == host_user)
@@ -374,30 +374,32 @@ static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
 
 /* ---------------------------------------------------------------- the processor */
 
-static int64_t get_affinity(uint64_t bytes, uint64_t to) {
+static int64_t get_affinity(int32_t process, uint64_t bytes, uint64_t to) {
     if (bytes < 8 || bytes % 8)
         return -EINVAL;
+    if (process < 0)
+        return -ESRCH;
     if (!is_writable(to, 8))
         return -EFAULT;
     *(uint64_t *)to = 1;
     return 8;
 }
 
-static int64_t set_affinity(uint64_t bytes, uint64_t from) {
-    if (bytes == 0)
-        return -EINVAL;
-    if (!is_readable(from))
+static int64_t set_affinity(int32_t process, uint64_t bytes, uint64_t from) {
+    if (bytes && !is_readable(from))
         return -EFAULT;
-    return *(const uint8_t *)from & 1 ? 0 : -EINVAL;
+    if (process < 0)
+        return -ESRCH;
+    return bytes && *(const uint8_t *)from & 1 ? 0 : -EINVAL;
 }
 
 static bool processor_call(int64_t number, const uint64_t *a, int64_t *result) {
     switch (number) {
     case __NR_sched_getaffinity:
-        *result = get_affinity(a[1], a[2]);
+        *result = get_affinity((int32_t)a[0], a[1], a[2]);
         return true;
     case __NR_sched_setaffinity:
-        *result = set_affinity(a[1], a[2]);
+        *result = set_affinity((int32_t)a[0], a[1], a[2]);
         return true;
     case __NR_getcpu:
         *result = (a[0] && write_number(a[0], 0)) || (a[1] && write_number(a[1], 0)) ? -EFAULT : 0;

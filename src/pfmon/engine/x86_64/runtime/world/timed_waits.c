@@ -1,4 +1,4 @@
-/* Calls that wait with a time limit: poll, select and epoll, futexes, sigtimedwait, semtimedop. */
+/* Calls that wait with a time limit: poll, select and epoll, futexes, sigtimedwait, semtimedop; message_queues.c has others. */
 
 #include <asm/siginfo.h>
 #include <asm/unistd.h>
@@ -286,6 +286,6 @@ bool timed_wait_call(int64_t number, const uint64_t *a, int64_t *result) {
         *result = timed_semaphore(a);
         return true;
     default:
-        return false;
+        return message_queue_call(number, a, result);
     }
 }

@@ -244,6 +244,11 @@ uint64_t alarm_left(uint64_t *interval) {
 
 /* ---------------------------------------------------------------- setting */
 
+/* Whether a timer that is not set has an interval all the same (kernel/time). */
+static bool keeps_interval(const struct timer *it) {
+    return it->kind == TIMER_FILE || (it->kind == INTERVAL && it->of_processor);
+}
+
 static void set_timer(struct timer *it, uint64_t interval, uint64_t value, bool absolute) {
     struct times now = times_now();
     uint64_t start = clock_start(it->clock);
@@ -253,7 +258,7 @@ static void set_timer(struct timer *it, uint64_t interval, uint64_t value, bool 
         it->expiry = value < NEVER - now_of(it, &now) ? now_of(it, &now) + value : NEVER;
     else
         it->expiry = value > start ? value - start : 1;
-    it->interval = interval;
+    it->interval = value || keeps_interval(it) ? interval : 0;
     it->overrun = 0;
     if (it->expiry <= now_of(it, &now) && it->expiry)
         fire(it, now_of(it, &now));

@@ -70,6 +70,19 @@ static bool is_inside_epoll(int file, int depth) {
     return true;
 }
 
+static bool is_standard(const struct stat *status, int number) {
+    return schedule->standard[number].device == status->st_dev && schedule->standard[number].inode == status->st_ino;
+}
+
+/* Whether a file is the run's standard output or error, which others than the run's processes read: a write waits in the kernel,
+   so that the order of threads and processes does not depend on how fast they do. */
+bool is_output_of_run(int file) {
+    struct stat status;
+    if (KERNEL2(__NR_fstat, file, &status) || ((status.st_mode & S_IFMT) != S_IFCHR && is_standard(&status, 0)))
+        return false;
+    return is_standard(&status, 1) || is_standard(&status, 2);
+}
+
 /* Whether only the guest itself, or time, can make a file ready. */
 static bool is_inside_file(int file, int depth) {
     struct stat status;
@@ -78,7 +91,7 @@ static bool is_inside_file(int file, int depth) {
     if (KERNEL2(__NR_fstat, file, &status))
         return true;
     for (i = 0; i < 3; i++)
-        if (schedule->standard[i].device == status.st_dev && schedule->standard[i].inode == status.st_ino)
+        if (is_standard(&status, i))
             return false;
     if ((status.st_mode & S_IFMT) == S_IFREG)
         return true;

@@ -31,9 +31,13 @@ static inline int64_t call(int64_t number, uint64_t a, uint64_t b, uint64_t c, u
     return pass_on(number, (const uint64_t[6]){a, b, c, d, e, f});
 }
 
+/* message_queues.c */
+bool message_queue_call(int64_t number, const uint64_t *a, int64_t *result);
+
 /* wait_ends.c: whether nothing from outside can end a wait; where time ends none, a signal from outside may */
 extern bool waits_endlessly;
 bool is_inside_poll(const struct wait *it);
+bool is_output_of_run(int file);
 bool without_children(const struct wait *it);
 bool without_processes(const struct wait *it);
 

@@ -43,6 +43,9 @@ uint64_t nanoseconds_of(uint64_t seconds, uint64_t rest);
 bool read_time(uint64_t from, uint64_t *nanoseconds, int64_t *error);
 bool clock_call(int64_t number, const uint64_t *a, int64_t *result);
 
+/* clock_state.c */
+bool clock_state_call(int64_t number, const uint64_t *a, int64_t *result);
+
 /* timers.c */
 uint64_t next_timer(void);
 void fire_timers(void);
