@@ -22,7 +22,7 @@ from pfmon.machine.config.instruction_table import InstructionTable
 from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import AccessKind
 
-MACHINES = ("core2", "nehalem", "skylake")
+MACHINES = ("core2", "nehalem", "skylake", "icelake")
 NOTHING = "\N{EN DASH}"
 
 
@@ -38,6 +38,7 @@ class Compared(NamedTuple):
     core2: str
     nehalem: str
     skylake: str
+    icelake: str
 
     def figure(self, machine: str) -> Figure | None:
         """What is published of a machine."""

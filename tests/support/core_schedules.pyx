@@ -51,11 +51,12 @@ cdef class Schedules:
             one = &instructions_of(block)[i]
             uops = [[uops_of(block)[one.first_uop + k].port[port] for port in range(uops_of(block)[one.first_uop + k].count)]
                     for k in range(one.uops)]
+            lonely = any(core_accesses_of(block)[one.first_access + k].alone for k in range(one.accesses))
             accesses = [(one.first_access + k, bool(core_accesses_of(block)[one.first_access + k].reads),
                          bool(core_accesses_of(block)[one.first_access + k].writes)) for k in range(one.accesses)]
             found.append({
                 "slots": one.slots, "kind": one.kind, "divider": one.divider, "busy": one.busy, "uops": uops,
-                "accesses": accesses, "address": [one.address[k] for k in range(2) if one.address[k] < CORE_REGISTERS],
+                "accesses": accesses, "lonely": lonely, "address": [one.address[k] for k in range(2) if one.address[k] < CORE_REGISTERS],
                 "source": [one.source[k] for k in range(one.sources)],
                 "result": [one.result[k] for k in range(one.results)], "latency": one.latency,
                 "latency2": one.latency2, "load": one.load_latency, "forward": one.forward, "indexed": one.indexed,

@@ -5,7 +5,7 @@ Before them all general registers have BHive's initial value, and so has all mem
 the same one, which is mapped when it is first touched. The cycles of a copy are those of twice as many copies less
 those of the copies, once they are in the caches.
 
-    python tests/support/measured_blocks.py [--machine skylake] [--mca | --beside-mca] [--every N] [--jobs N]
+    python tests/support/measured_blocks.py [--machine NAME] [--mca | --beside-mca] [--every N] [--jobs N]
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ BHive's do; twice the bytes fit L1I."""
 
 PASSES = 20
 CYCLES = "UNHALTED_CORE_CYCLES"
-ONE_PAGE = ("l1d.size=1M", "dtlb1.entries=1024")
+ONE_PAGE = ("l1d.size=1M", "l1d.ways=8", "dtlb1.entries=1024")
 """There all pages are one, whose lines are in L1D, so nothing misses, although each copy may have addresses of its own.
 Caches here have the program's addresses, so that they hold as many."""
+PROCESSORS = {"skylake": "skylake", "icelake": "icelake-server"}
+"""Machine -> llvm-mca's processor."""
 FAR = 0.25
 """A deviation that is listed."""
 
@@ -106,14 +108,14 @@ def measure(block: Block, machine: str) -> Measured:
     return Measured(block, (both - copies - passes + once) / (PASSES * copies_of(block)))
 
 
-def by_llvm_mca(block: Block) -> Measured:
+def by_llvm_mca(block: Block, machine: str = "skylake") -> Measured:
     """The cycles of a block by llvm-mca, which knows no caches and no front end."""
     code = " ".join(f"0x{block.code[at : at + 2]}" for at in range(0, len(block.code), 2))
     words = ["llvm-mc", "--disassemble", "--triple=x86_64"]
     text = subprocess.run(words, input=code, text=True, capture_output=True, check=True).stdout
     cycles = []
     for times in (100, 200):
-        words = ["llvm-mca", "-mtriple=x86_64", "-mcpu=skylake", f"-iterations={times}"]
+        words = ["llvm-mca", "-mtriple=x86_64", f"-mcpu={PROCESSORS[machine]}", f"-iterations={times}"]
         said = subprocess.run(words, input=text, text=True, capture_output=True, check=False).stdout
         found = re.search(r"Total Cycles: +(\d+)", said)
         if found is None:
@@ -202,18 +204,18 @@ def report_beside(here: Sequence[Measured], there: Sequence[Measured]) -> None:
 def main() -> None:
     """Measure all blocks, and print how far they are off."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--machine", default="skylake")
+    parser.add_argument("--machine", choices=PROCESSORS, default="skylake")
     parser.add_argument("--mca", action="store_true", help="by llvm-mca instead")
     parser.add_argument("--beside-mca", action="store_true", help="where the machine and llvm-mca differ")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth block")
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
-    here = partial(measure, machine=given.machine)
+    here, there = (partial(way, machine=given.machine) for way in (measure, by_llvm_mca))
     chosen = blocks()[:: given.every]
     with ProcessPoolExecutor(given.jobs) as pool:
-        measured = list(pool.map(by_llvm_mca if given.mca else here, chosen))
+        measured = list(pool.map(there if given.mca else here, chosen))
         if given.beside_mca:
-            report_beside(measured, list(pool.map(by_llvm_mca, chosen)))
+            report_beside(measured, list(pool.map(there, chosen)))
             return
     report("llvm-mca" if given.mca else given.machine, measured)
 

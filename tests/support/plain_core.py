@@ -285,7 +285,7 @@ class PlainCore:
             self.free[unit] = max(self.free[unit] + use.work, began + use.done)
             self.retired = max(self.retired, self.free[unit])
         if part.stores:
-            self.committed = self.commit_of(len(part.stores)) + self.commits
+            self.committed = self.commit_of(part.commits) + self.commits
             for access in part.stores:
                 self.stores[access] = self.stores[access][0], self.committed
         if by_registers and not part.alone:
@@ -301,9 +301,9 @@ class PlainCore:
                 self.now += self.time("partial_flags")
             self.execute(one)
 
-    def commit_of(self, stores: int) -> int:
-        """When so many more stores are committed, one in a cycle, behind retirement, when their lines are there."""
-        return max(self.committed + stores * self.ticks, self.retired, self.arrives)
+    def commit_of(self, ticks: int) -> int:
+        """When more stores are committed, which takes so many ticks, behind retirement, when their lines are there."""
+        return max(self.committed + ticks, self.retired, self.arrives)
 
     def enter(self, began: int, part: Part) -> None:
         """A part is in the buffers until it leaves them. Of the reservation station only what waits long counts."""

@@ -36,6 +36,7 @@ class Part:
         self.alone = any(one["kind"] & kinds for one in instructions)
         accesses = [access for one in instructions for access in one["accesses"]]
         self.stores = [number for number, _, writes in accesses if writes]
+        self.commits = sum(commit(one, figures, ticks) for one in instructions)
         slots, loads = sum(one["slots"] for one in instructions), sum(access[1] for access in accesses)
         self.entries = slots, sum(map(executed, instructions)), loads, len(self.stores)
         self.uses = uses(instructions, figures, ticks)
@@ -54,6 +55,12 @@ class Part:
             found += waiting(one, data, address)
             late = late | set(one["result"]) if data else late - set(one["result"])
         return found
+
+
+def commit(one: Instruction, figures: Mapping[str, Any], ticks: int) -> int:
+    """The ticks in which the stores of an instruction are committed."""
+    each = ticks if one["lonely"] else ticks // int(figures["commits"])
+    return each * sum(writes for _, _, writes in one["accesses"])
 
 
 def waiting(one: Instruction, data: bool, address: bool) -> int:

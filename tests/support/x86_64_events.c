@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -340,6 +341,74 @@ static void child(void) {
     printf("%d %lu\n", WEXITSTATUS(status), read_one(file));
 }
 
+/* Three counts of a region, or 0: they differ. */
+static void *count_in_thread(void *rounds) {
+    int file = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, -1, 0, 0), i;
+    uint64_t counts[3];
+    for (i = 0; i < 3; i++) {
+        ioctl(file, PERF_EVENT_IOC_RESET, 0);
+        count_down(file, 0, (uint64_t)rounds);
+        counts[i] = read_one(file);
+    }
+    return (void *)(counts[0] == counts[1] && counts[1] == counts[2] ? counts[0] : 0);
+}
+
+static void threads(void) {
+    pthread_t all[4];
+    void *count;
+    uint64_t i;
+    for (i = 0; i < 4; i++)
+        pthread_create(&all[i], 0, count_in_thread, (void *)(10000 * (i + 1)));
+    for (i = 0; i < 4; i++) {
+        pthread_join(all[i], &count);
+        printf("%lu %lu\n", 10000 * (i + 1), (uint64_t)count);
+    }
+}
+
+/* Count a program that a child executes, from its first instruction on, and a program that this executes. */
+static void count_command(char **command) {
+    struct perf_event_attr attributes = {.type = PERF_TYPE_HARDWARE, .size = sizeof(attributes), .disabled = 1,
+                                         .config = PERF_COUNT_HW_INSTRUCTIONS, .exclude_kernel = 1, .enable_on_exec = 1,
+                                         .inherit = 1};
+    int ends[2], child, file, status;
+    char byte;
+    if (pipe(ends))
+        exit(1);
+    child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        status = (int)read(ends[0], &byte, 1);
+        execv(command[0], command);
+        _exit(9);
+    }
+    file = (int)syscall(SYS_perf_event_open, &attributes, child, -1, -1, 0);
+    close(ends[1]);
+    waitpid(child, &status, 0);
+    printf("%d %lu\n", WEXITSTATUS(status), read_one(file));
+}
+
+/* A child reads its parent's event; parts of mappings are replaced; samples have the process's number. */
+static void inherited(void) {
+    int file = open_event(PERF_TYPE_RAW, CONDITIONAL_BRANCHES, -1, 500, 0), status, child;
+    uint8_t *mapped = mmap(0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    uint64_t word;
+    count_down(file, 0, 1000);
+    child = fork();
+    if (child == 0) {
+        say("read", read(file, &word, 8));
+        say("map", (long)mmap(0, PAGE, PROT_READ, MAP_SHARED, file, 0));
+        fflush(stdout);
+        _exit(close(file));
+    }
+    waitpid(child, &status, 0);
+    printf("%d %d\n", WEXITSTATUS(status), ((struct record *)(mapped + PAGE))->process == (uint32_t)getpid());
+    munmap(mapped, PAGE);
+    count_down(file, 0, 1000);
+    mapped = mmap(mapped, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0);
+    count_down(file, 0, 1000);
+    printf("%d %lu\n", mapped != MAP_FAILED, read_one(file));
+}
+
 static void fault(int number, siginfo_t *info, void *context) {
     printf("%d %d %p\n", number, info->si_code, info->si_addr);
     exit(0);
@@ -392,6 +461,12 @@ int main(int count, char **words) {
         descriptors();
     else if (!strcmp(what, "child"))
         child();
+    else if (!strcmp(what, "threads"))
+        threads();
+    else if (!strcmp(what, "command"))
+        count_command(words + 2);
+    else if (!strcmp(what, "inherited"))
+        inherited();
     else if (!strcmp(what, "forbidden"))
         forbidden((uint32_t)first);
     else if (!strcmp(what, "forbidden_when_mapped"))

@@ -27,7 +27,7 @@ static void *execute(void *unused) {
 }
 
 static void *print_late(void *unused) {
-    usleep(1000);
+    usleep(200000);
     puts("late");
     return unused;
 }

@@ -31,7 +31,7 @@ enum { MANY = 8, TURNS = 300 };
 static pthread_t made[512];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static long sum, stage;
+static volatile long sum, stage;
 
 static void begin(int count, void *(*f)(void *)) {
     for (long i = 0; i < count; i++)
@@ -260,6 +260,7 @@ static void *wait_for_set(void *mine) {
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
     sigwait(&set, &number);
+    __atomic_add_fetch(&stage, 1, __ATOMIC_SEQ_CST);
     return (void *)(long)number;
 }
 
@@ -278,18 +279,16 @@ static void signals(void) {
     sigemptyset(&set);
     sigaddset(&set, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &set, &old);
+    stage = 0;
     begin(3, wait_for_set);
-    kill(getpid(), SIGUSR2);
-    pthread_kill(made[2], SIGUSR2);
-    usleep(10000);
-    kill(getpid(), SIGUSR2);
-    usleep(10000);
-    kill(getpid(), SIGUSR2);
-    printf(" %ld", end(2) / 12);
-    kill(getpid(), SIGUSR2);
-    pthread_join(made[2], NULL);
-    while (sigtimedwait(&set, NULL, &(struct timespec){0, 0}) > 0)
-        continue;
+    for (long i = 1; i <= 3; i++) {
+        kill(getpid(), SIGUSR2);
+        until(i);
+    }
+    printf(" %ld", end(3) / SIGUSR2);
+    begin(1, wait_for_set);
+    pthread_kill(made[0], SIGUSR2);
+    printf(" %ld", end(1) / SIGUSR2);
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_SETMASK, &set, NULL);
     pthread_kill(pthread_self(), SIGUSR1);
@@ -300,6 +299,78 @@ static void signals(void) {
     arrived = 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     printf(" %d\n", arrived);
+}
+
+static void *wait_for_post(void *mine) {
+    stage = 1;
+    while (sem_wait(&semaphore))
+        continue;
+    stage = 2;
+    return mine;
+}
+
+static void *wait_for_ever(void *mine) {
+    sem_t never;
+    sem_init(&never, 0, 0);
+    stage = 1;
+    sem_wait(&never);
+    return mine;
+}
+
+/* The first thread makes no call while it waits for another one. */
+static void spinning(void) {
+    struct sigaction act = {.sa_handler = note};
+    sigaction(SIGUSR1, &act, NULL);
+    stage = arrived = 0;
+    sem_init(&semaphore, 0, 0);
+    begin(1, wait_for_post);
+    until(1);
+    usleep(1000);
+    sem_post(&semaphore);
+    while (__atomic_load_n(&stage, __ATOMIC_SEQ_CST) != 2)
+        continue;
+    end(1);
+    stage = 0;
+    begin(1, wait_for_ever);
+    until(1);
+    usleep(1000);
+    pthread_kill(made[0], SIGUSR1);
+    while (!arrived)
+        continue;
+    printf("spinning %ld\n", end(1));
+}
+
+static int locked;
+static volatile int stops;
+
+/* A lock that is free for the time of a system call, as Python's interpreters have it. */
+static void *free_for_a_call(void *mine) {
+    while (!stops) {
+        pthread_mutex_lock(&lock);
+        locked = 1;
+        pthread_mutex_unlock(&lock);
+        for (volatile int i = 0; i < 300; i++)
+            continue;
+        pthread_mutex_lock(&lock);
+        locked = 0;
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&lock);
+        getppid();
+    }
+    return mine;
+}
+
+static void freeing(void) {
+    stops = 0;
+    begin(1, free_for_a_call);
+    for (int i = 0; i < 20; i++) {
+        pthread_mutex_lock(&lock);
+        while (locked)
+            pthread_cond_wait(&changed, &lock);
+        pthread_mutex_unlock(&lock);
+    }
+    stops = 1;
+    printf("freeing %ld\n", end(1));
 }
 
 static void *block_and_note(void *mine) {
@@ -760,7 +831,7 @@ static void robust_heirs(void) {
 
 #define PART(name) {#name, name}
 static const struct { const char *name; void (*run)(void); } parts[] = {
-    PART(mutexes), PART(barriers), PART(conditions), PART(semaphores), PART(times), PART(processor_times), PART(signals), PART(alarms),
+    PART(mutexes), PART(barriers), PART(conditions), PART(semaphores), PART(times), PART(processor_times), PART(signals), PART(spinning), PART(freeing), PART(alarms),
     PART(timers), PART(cancelling), {"robust", robust_plain}, {"robust_heirs", robust_heirs}, PART(inheriting), PART(storage), PART(storm),
     PART(hundreds), PART(files), PART(named_pipes), PART(locks_of_files), PART(children), PART(names), PART(words),
 };

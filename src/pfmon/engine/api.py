@@ -112,6 +112,7 @@ class StartRequest(NamedTuple):
     python: EvaluationLoop | None = None
     anew: bool = False
     waiting: WaitingProcess | None = None
+    monitors: bool = False
 
 
 class Capabilities(NamedTuple):

@@ -45,6 +45,7 @@ class LineTables:
         self._path = path
         self._read: dict[int, list[LineCode]] = {}
         """By offset of the unit."""
+        self._named: dict[str, bool] = {}
         self._ordered: list[LineCode] = []
         self._starts: list[int] | None = None
 
@@ -105,6 +106,15 @@ class LineTables:
             raise BadValueError(f"{file}:{first}: no code comes from there; lines with code near it: {near}")
         return _joined(found, self._bundle)
 
+    def may_name(self, file: str) -> bool:
+        """Return whether code may come from a file whose path ends with ``file``: its name is in the tables. Raises as
+        `codes`."""
+        name = file.rpartition("/")[2]
+        if name not in self._named:
+            with self._damage():
+                self._named[name] = _has_name(self._units.dwarf, name)
+        return self._named[name]
+
     def has_file(self, file: str) -> bool:
         """Return whether code comes from a file whose path ends with ``file``."""
         return bool(self._of_file(file))
@@ -127,9 +137,9 @@ class LineTables:
     def _of_file(self, file: str) -> list[LineCode]:
         """Return the code of files whose paths end with ``file``; only units that name such a file are read."""
         found: list[LineCode] = []
+        if not self.may_name(file):
+            return found
         with self._damage():
-            if not _has_text(self._units.dwarf, file.rpartition("/")[2]):
-                return found
             for unit in self._units.everything():
                 program = self._units.dwarf.line_program_for_CU(unit)
                 if program and any(_ends_like(path, file) for path in _file_names(program.header).values()):
@@ -137,11 +147,14 @@ class LineTables:
         return found
 
 
-def _has_text(dwarf: Any, text: str) -> bool:
-    """Whether a section that may have names of files has this text: most objects have not, and reading their tables
+def _has_name(dwarf: Any, name: str) -> bool:
+    """Whether a section with paths has one that ends with this name: most objects have none, and reading their tables
     takes seconds for a C library."""
-    sections = (dwarf.debug_line_sec, dwarf.debug_line_str_sec, dwarf.debug_str_sec)
-    return any(os.fsencode(text) in section.stream.getvalue() for section in sections if section)
+    end = os.fsencode(name) + b"\0"
+    if dwarf.debug_line_sec and end in dwarf.debug_line_sec.stream.getvalue():  # numbers may be before it there
+        return True
+    strings = [part.stream.getvalue() for part in (dwarf.debug_line_str_sec, dwarf.debug_str_sec) if part]
+    return any(b"/" + end in text or b"\0" + end in text or text.startswith(end) for text in strings)
 
 
 def _ends_like(path: str, file: str) -> bool:

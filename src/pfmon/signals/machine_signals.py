@@ -18,6 +18,7 @@ level       NAME:HIGH-LOW, those bits of a number that stands for a while, summe
             NAME:FROM+, the cycles in which it has its largest value, or FROM and more
 qualified   CORE: cycles in which an instruction retired that the programming lets pass
 stops       a signal of architecture, stops that are in the code, and a reason of dispersal: cycles that it ended
+slots       a number: so many in each cycle of the core
 per_cycle   SIGNAL:HIGH-LOW, those bits of a cycle's increment of another signal
 never       why it cannot happen in this machine or in a user program
 =========== ===========================================================================================

@@ -108,7 +108,16 @@ def test_pattern_is_attached_to_its_option() -> None:
 @pytest.mark.slow
 @QEMU
 def test_timeout_ends_all_processes() -> None:
-    done = pfmon("--follow-all", "--session-timeout=1", "-e", EVENT, "/bin/sh", "-c", "sleep 100 & sleep 100; true")
+    done = pfmon(
+        "--follow-all",
+        "--host-clock",
+        "--session-timeout=1",
+        "-e",
+        EVENT,
+        "/bin/sh",
+        "-c",
+        "sleep 100 & sleep 100; true",
+    )
     assert done.returncode == 124
     assert done.stderr == "pfmon: --session-timeout ended the program; the counts are those so far\n"
     assert done.stdout.splitlines()[-2] == "# all 5 tasks"
@@ -118,7 +127,7 @@ def test_timeout_ends_all_processes() -> None:
 @QEMU
 def test_timeout_is_the_status_though_the_first_program_has_ended() -> None:
     """As after a timeout of one program: the counts are not those of the whole run."""
-    done = pfmon("--follow-all", "-t", "2", "-e", EVENT, "/bin/sh", "-c", "sleep 100 & true")
+    done = pfmon("--follow-all", "--host-clock", "-t", "2", "-e", EVENT, "/bin/sh", "-c", "sleep 100 & true")
     assert done.returncode == 124
     assert done.stderr == "pfmon: --session-timeout ended the program; the counts are those so far\n"
 

@@ -26,7 +26,7 @@ PERIOD = "--long-smpl-periods=1000"
 
 
 def alone(**options: Any) -> library.Run:
-    return library.run([SORT, "60"], engine="qemu", stdout=library.DEVNULL, **options)
+    return library.run([SORT, "60"], stdout=library.DEVNULL, **options)
 
 
 def followed(*words: str) -> str:
@@ -182,7 +182,7 @@ def test_cycle_breakdown_is_by_task_and_of_all() -> None:
 @QEMU
 def test_cycle_breakdown_is_printed_by_task_and_for_all() -> None:
     found = re.split(r"(?m)^# .*\n", followed("--report=cpi", *SHIM))
-    own = pfmon("--engine=qemu", "--no-cmd-output", "--report=cpi", SORT, "60").stdout
+    own = pfmon("--no-cmd-output", "--report=cpi", SORT, "60").stdout
     own = re.sub(r"\n\d+% of cycles: .*\n", "", own)  # the largest cause is named of one program alone
     assert len(found) == 4 and found[2] == own and "[sort]" in found[3]
     assert followed("--report=cpi", "--aggregate-results", *SHIM) == found[3]

@@ -120,6 +120,13 @@ def test_unknown_model_of_qemu_is_named() -> None:
 
 
 @QEMU
+def test_level_that_qemu_lacks_is_refused_with_the_nearest_one() -> None:
+    assert "--set qemu.cpu=x86-64-v3 is the nearest" in refused(
+        "--engine=qemu", "-e", "none", "--machine=icelake", X86_FIB
+    )
+
+
+@QEMU
 def test_model_that_qemu_alone_has_selects_qemu() -> None:
     done = pfmon("-e", "instructions_retired", "--json", "--set=qemu.cpu=Haswell", X86_FIB, "3")
     assert json.loads(done.stdout.splitlines()[-1])["engine"] == {"name": "qemu", "cpu": "Haswell", "masked": []}

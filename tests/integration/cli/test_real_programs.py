@@ -93,11 +93,29 @@ def test_gcc_compiles_a_file(tmp_path: Path) -> None:
     assert programs == ["gcc", "cc1", "as"]
 
 
+JAVA = """
+public class Loop {
+    static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    public static void main(String[] words) {
+        long sum = 0;
+        for (int i = 0; i < 20; i++) sum += fib(20);
+        System.out.println(sum);
+    }
+}
+"""
+JIT_SCRIPT = "let s = 0; for (let i = 0; i < 3e6; i++) s += i % 7; console.log(s)"
+
+
 @pytest.mark.slow
-def test_node() -> None:
-    """Threads, and a JIT."""
-    done = run([needs("node"), "-e", "let s = 0; for (let i = 0; i < 3e6; i++) s += i % 7; console.log(s)"])
-    assert (done.output, done.status) == (b"8999994\n", 0)
+@pytest.mark.parametrize("program", ["node", "java"])
+def test_compilers_at_run_time_repeat(program: str, tmp_path: Path) -> None:
+    """Threads that compile while others execute what was compiled: they take turns, and so the counts repeat."""
+    (tmp_path / "Loop.java").write_text(JAVA)
+    words = {"node": ["-e", JIT_SCRIPT], "java": ["-XX:-UsePerfData", "-Xmx64m", str(tmp_path / "Loop.java")]}[program]
+    command = [needs(program), *words]
+    first, second = (run(command) for _ in range(2))
+    assert (first.output, first.status) == ({"node": b"8999994\n", "java": b"135300\n"}[program], 0)
+    assert second.retired == first.retired
 
 
 def test_luajit() -> None:

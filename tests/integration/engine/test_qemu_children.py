@@ -1,4 +1,4 @@
-"""What a program under qemu starts and nobody counts: it ends with the run, however that ends."""
+"""What a program starts and nobody counts: it ends with the run, however that ends. Sleeps take the host's time."""
 
 import os
 import subprocess
@@ -54,7 +54,7 @@ def mark(tmp_path: Path) -> Iterator[str]:
 
 def command(mark: str, last: str, *options: str) -> list[str]:
     program = LEAVING.format(mark=mark, last=last)
-    return [sys.executable, "-m", "pfmon", "-e", EVENT, *options, "/bin/sh", "-c", program]
+    return [sys.executable, "-m", "pfmon", "-e", EVENT, "--host-clock", *options, "/bin/sh", "-c", program]
 
 
 @pytest.mark.slow
@@ -93,7 +93,7 @@ def test_children_end_at_a_timeout(mark: str) -> None:
 @pytest.mark.parametrize("count", first_quick([1, 3]))
 def test_children_killed_at_a_timeout_are_told(count: int, mark: str) -> None:
     script = f"sleep 1000 {mark} & " * count + "wait"
-    words = [sys.executable, "-m", "pfmon", "-e", EVENT, "-t", "1", "/bin/sh", "-c", script]
+    words = [sys.executable, "-m", "pfmon", "-e", EVENT, "--host-clock", "-t", "1", "/bin/sh", "-c", script]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     processes = "1 process" if count == 1 else f"{count} processes"
     assert f"killed when the run was stopped: {processes} that it had started" in done.stderr
@@ -118,7 +118,7 @@ BOMB = "_start: mov $8, %ebx\n 1: mov $57, %eax\n syscall\n dec %ebx\n jnz 1b\n 
 @pytest.mark.slow
 def test_bomb_of_forks_leaves_nothing(tmp_path: Path) -> None:
     bomb = assemble(tmp_path, BOMB)
-    words = [sys.executable, "-m", "pfmon", "-e", EVENT, "-t", "0.7", str(bomb)]
+    words = [sys.executable, "-m", "pfmon", "-e", EVENT, "--host-clock", "-t", "0.7", str(bomb)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 124, done.stderr
     assert not marked(str(bomb))

@@ -11,7 +11,7 @@ from command import refused
 from grids import few, first_quick
 from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU, assemble
-from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
+from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, outcomes, pfmon
 
 from pfmon.engine.x86_64.processors import FEATURES
 from pfmon.engine.x86_64.x86_64_guest import UNSUPPORTED as WHY
@@ -414,3 +414,13 @@ def test_runtime_is_built_without_relocations() -> None:
     assert os.access(runtime_path(), os.X_OK)
     told = subprocess.run(["readelf", "-r", runtime_path()], capture_output=True, text=True, check=True).stdout
     assert "no relocations" in told
+
+
+def test_accesses_of_the_engine_need_not_be_aligned(tmp_path: Path) -> None:
+    """Programs set the flag AC to find out about their processor: the engine's own accesses, and the runtime's, are as
+    without it."""
+    program = tmp_path / "program"
+    subprocess.run(["cc", "-O1", "-pthread", "-o", program, SUPPORT / "x86_64_alignment_check.c"], check=True)
+    native = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+    assert native.count(" 40000 40000\n") == 3
+    assert {(status, told) for status, told, _ in outcomes([program], tmp_path).values()} == {(0, native)}

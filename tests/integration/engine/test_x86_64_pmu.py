@@ -13,6 +13,7 @@ from typing import Any
 import command
 import pytest
 from grids import few
+from host_programs import needs
 from qemu_guests import assemble, guest
 from x86_64_host import ENGINE, MARKS, without_input
 
@@ -32,7 +33,7 @@ SKYLAKE = pmu.get("skylake")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("events") / "events"
     source = SUPPORT / "x86_64_events.c"
-    subprocess.run(["cc", "-O1", "-static", "-o", path, source], check=True)
+    subprocess.run(["cc", "-O1", "-static", "-pthread", "-o", path, source], check=True)
     return path
 
 
@@ -294,8 +295,67 @@ def test_descriptors_are_copied_and_closed(program: Path) -> None:
     assert lines(EXACT, program, "descriptors") == expected
 
 
-def test_child_is_not_counted(program: Path) -> None:
-    assert lines(EXACT, program, "child") == ["child -1 Permission denied", "3 25"]
+@pytest.mark.parametrize("quantum", [137, 1000, 100_000])
+def test_events_count_their_own_thread(quantum: int, program: Path) -> None:
+    """However often others run meanwhile."""
+    for rounds, count in numbers(EXACT, f"--quantum={quantum}", program, "threads"):
+        assert count == 5 + 2 * rounds
+
+
+def test_child_has_a_pmu_of_its_own(program: Path) -> None:
+    assert lines(EXACT, program, "child") == ["child 0 ", "3 25"]
+
+
+COMMAND = """
+_start:
+    mov $ROUNDS, %ecx
+1:  dec %ecx
+    jnz 1b
+    mov $FORKS, %ebx
+2:  dec %ebx
+    js 4f
+    mov $57, %eax
+    syscall
+    test %eax, %eax
+    jz 3f
+    jmp 2b
+4:  mov $61, %eax
+    mov $-1, %rdi
+    xor %esi, %esi
+    xor %edx, %edx
+    xor %r10d, %r10d
+    syscall
+3:  mov $60, %eax
+    mov $7, %edi
+    syscall
+"""
+"""12 instructions beside the loop; for a child 7 of the parent and 5 of its own."""
+
+
+@pytest.mark.parametrize(("forks", "besides"), [(0, 12), (1, 12 + 7 + 5)])
+def test_event_counts_a_command_from_its_first_instruction_on(
+    forks: int, besides: int, program: Path, tmp_path: Path
+) -> None:
+    """As `perf stat` does: enable_on_exec, with the children that it makes (inherit)."""
+    rounds = 1000
+    made = assemble(tmp_path, COMMAND, f"-Wa,--defsym,ROUNDS={rounds},--defsym,FORKS={forks}")
+    assert lines(EXACT, program, "command", made) == [f"7 {1 + 2 * rounds + besides}"]
+
+
+@pytest.mark.parametrize("ids", [[], ["--host-ids"]])
+def test_child_has_its_parent_s_descriptors(ids: list[str], program: Path) -> None:
+    """It reads the event, cannot map it in another size, and closes it for itself."""
+    assert lines(EXACT, *ids, program, "inherited") == ["read 0 ", "map -1 Invalid argument", "0 1", "1 3000"]
+
+
+@needs("perf")
+def test_perf_stat_counts_a_command(tmp_path: Path) -> None:
+    """A program of Debian's, unchanged."""
+    made = assemble(tmp_path, COMMAND, "-Wa,--defsym,ROUNDS=5000,--defsym,FORKS=1")
+    done = without_input(EXACT, "perf", "stat", "-x,", "-e", "instructions,branches", str(made))
+    instructions, branches = (line.split(",")[0] for line in done.stderr.splitlines() if ":u," in line)
+    assert int(instructions) == 1 + 2 * 5000 + 12 + 7 + 5
+    assert int(branches) == 5000 + 2 + 2 + 1  # the loop; js and jz twice, jmp
 
 
 @pytest.mark.parametrize("model", ["skylake", "nehalem", "core2", "intel_v1"])
@@ -324,6 +384,7 @@ def test_files_describe_the_pmu() -> None:
         "/proc/sys/kernel/perf_event_paranoid": "2",
     }
     assert lines(EXACT, "cat", *files) == list(files.values())
+    assert lines(EXACT, "sh", "-c", f"exec cat {place}/cpu/type") == ["4"]
 
 
 # --- hostile programs

@@ -1,6 +1,8 @@
 """The x86_64 engine: programs with threads behave as natively, in an order that repeats."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -8,15 +10,37 @@ from pathlib import Path
 
 import pytest
 from grids import few, first_quick
-from qemu_guests import QEMU, assemble
+from qemu_guests import QEMU, assemble, compile_c
 from x86_64_host import ENGINE, MARKS, PFMON, WAYS, counted, outcomes, pfmon, without_input
 
 pytestmark = MARKS
 SUPPORT = Path(__file__).resolve().parents[2] / "support"
 COUNT = ["-e", "instructions_retired"]
 PARTS = (
-    *("mutexes", "barriers", "conditions", "semaphores", "times", "processor_times", "signals", "alarms", "timers"),
-    *("cancelling", "robust", "robust_heirs", "inheriting", "storage", "storm", "hundreds", "files", "named_pipes"),
+    *(
+        "mutexes",
+        "barriers",
+        "conditions",
+        "semaphores",
+        "times",
+        "processor_times",
+        "signals",
+        "spinning",
+        "freeing",
+        "alarms",
+    ),
+    *(
+        "timers",
+        "cancelling",
+        "robust",
+        "robust_heirs",
+        "inheriting",
+        "storage",
+        "storm",
+        "hundreds",
+        "files",
+        "named_pipes",
+    ),
     *("locks_of_files", "children", "names", "words"),
 )
 """What x86_64_threads.c does."""
@@ -72,6 +96,8 @@ def test_threads_do_what_they_do_natively(threads: str, part: str) -> None:
 def test_the_same_with_other_times_numbers_and_turns(threads: str, part: str, options: list[str]) -> None:
     if options == ["--host-clock"] and part == "processor_times":
         pytest.skip("the host does not know how long a thread has run")
+    if options == ["--quantum=50"] and part == "freeing":
+        pytest.skip("the lock is free for less than the other thread takes to come to it")
     assert without_input(*COUNT, *options, threads, part).stdout.startswith(natively(threads, part).stdout)
 
 
@@ -89,6 +115,15 @@ def test_a_guarded_root_may_have_threads(tmp_path: Path) -> None:
     program = compiled(tmp_path, "x86_64_threads", "-static")
     done = without_input(*COUNT, f"--sysroot={tmp_path}", "--confine", program, "conditions")
     assert done.stdout.startswith("conditions 179400\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", few(range(300), 2))
+def test_threads_that_do_random_things_end(tmp_path: Path, seed: int) -> None:
+    program = compiled(tmp_path, "x86_64_wild_threads")
+    options = f"--schedule-seed={seed % 5}", f"--quantum={100 + 13 * seed * seed}"
+    done = without_input(*COUNT, *options, program, str(seed))
+    assert done.stdout.startswith(natively(program, str(seed)).stdout) and done.returncode == 0, done
 
 
 # ---------------------------------------------------------------- the order
@@ -210,6 +245,80 @@ def test_one_more_than_the_most_threads_does_not_begin(ends: str) -> None:
 def test_each_way_of_counting_gives_what_threads_print(threads: str, way: str) -> None:
     done = without_input(*WAYS[way], threads, "signals")
     assert done.stdout.startswith(natively(threads, "signals").stdout)
+
+
+# ---------------------------------------------------------------- signals from outside
+
+
+DAEMON = """
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+static sem_t never;
+static void *stay(void *unused) { sem_wait(&never); return unused; }
+int main(int count, char **words) {
+    struct pollfd wanted = {.events = POLLIN};
+    struct signalfd_siginfo info;
+    pthread_t made;
+    sigset_t set;
+    int number;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_create(&made, NULL, stay, NULL);
+    printf("%d\\n", getpid());
+    fflush(stdout);
+    if (count == 1)
+        return sigwait(&set, &number) || number != SIGUSR1;
+    wanted.fd = signalfd(-1, &set, 0);
+    poll(&wanted, 1, -1);
+    return read(wanted.fd, &info, sizeof(info)) != sizeof(info) || info.ssi_signo != SIGUSR1;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [[], ["by a descriptor"]], ids=str)
+def test_a_wait_for_a_signal_from_outside_is_no_deadlock(tmp_path: Path, words: list[str]) -> None:
+    program = compile_c(tmp_path, DAEMON, "-w", "-pthread")
+    command = [*PFMON, *COUNT, "--host-ids", str(program), *words]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        process = int(running.stdout.readline())
+        time.sleep(0.2)  # it waits then, most likely
+        os.kill(process, signal.SIGUSR1)
+        assert running.wait(timeout=60) == 0
+
+
+INTERRUPTED_CALLS = """
+#define _GNU_SOURCE
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+static volatile sig_atomic_t arrived;
+static void note(int number) { (void)number; arrived++; }
+int main(void) {
+    struct itimerval often = {{0, 300}, {0, 300}};
+    long parent = getppid();
+    signal(SIGALRM, note);
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (arrived < 1000)
+        if (syscall(SYS_getppid) != parent)
+            return 1;
+    return 0;
+}
+"""
+
+
+def test_no_system_call_is_left_out_when_a_signal_arrives(tmp_path: Path) -> None:
+    program = compile_c(tmp_path, INTERRUPTED_CALLS)
+    assert without_input(*COUNT, "--host-clock", str(program)).returncode == 0
 
 
 @pytest.mark.slow

@@ -102,6 +102,31 @@ one(2000)
 ten(2000)
 """
 SHORT = SPLIT.replace("2000", "100")
+THREADS = """
+import threading
+
+
+def leaf(n):
+    return 2 * n
+
+
+def twice(n):
+    for i in range(n):
+        leaf(leaf(i))
+
+
+def once(n):
+    for i in range(n):
+        leaf(i)
+
+
+threads = []
+for i in range(4):
+    threads.append(threading.Thread(target=(once, twice)[i % 2], args=(1500,)))
+    threads[-1].start()
+for one in threads:
+    one.join()
+"""
 INTERPRETERS = sorted({"/usr/bin/python3", *map(str, Path.home().glob(".pyenv/versions/3.1[123].*/bin/python3"))})
 
 
@@ -141,6 +166,16 @@ def test_calls_are_those_that_a_profiler_sees(interpreter: str, tmp_path: Path) 
     seen = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
     rows = of_program(found["profile"]["python"]["functions"])
     assert {row["name"]: row["calls"] for row in rows} == seen
+
+
+@pytest.mark.parametrize("quantum", [1000, 100_000])
+def test_each_thread_has_calls_of_its_own(interpreter: str, tmp_path: Path, quantum: int) -> None:
+    found = counted(interpreter, THREADS, tmp_path, "--per-function", f"--quantum={quantum}")
+    (total,) = [one["count"] for one in found["events"]]
+    rows = found["profile"]["python"]["functions"]
+    calls = {row["name"]: row["calls"] for row in of_program(rows)}
+    assert calls == {"<module>": 1, "leaf": 9000, "twice": 2, "once": 2}
+    assert sum(row["counts"][0] for row in rows) == total
 
 
 def test_lines_are_those_that_a_tracer_sees(interpreter: str, tmp_path: Path) -> None:

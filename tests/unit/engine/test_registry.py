@@ -20,7 +20,7 @@ def test_usual_engines(instruction_set: InstructionSet, host: str, monkeypatch: 
     assert chosen(instruction_set).name == chosen(instruction_set, name).name == name
 
 
-@pytest.mark.parametrize(("needs", "cpu"), [(["follow"], ""), ([], "Haswell")])
+@pytest.mark.parametrize(("needs", "cpu"), [(["little address space"], ""), ([], "Haswell")])
 def test_runs_that_x86_64_does_not_serve_are_qemus(needs: list[str], cpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry.os, "uname", lambda: SimpleNamespace(machine="x86_64"))
     assert chosen(InstructionSet.X86_64, "", needs, cpu).name == "qemu"

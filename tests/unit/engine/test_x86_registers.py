@@ -30,6 +30,14 @@ BITS = {
 }
 
 ROWS = """
+kaddd k1, k2, k3                | k1 < k2 k3
+kunpckdq k1, k1, k3             | k1 < k1 k3
+valignd zmm0, zmm1, zmm2, 3     | v0 < v1 v2
+vgetexppd zmm0, zmm1            | v0 < v1
+vpmovd2m k1, zmm0               | k1 < v0
+vfpclasspd k1, zmm0, 1          | k1 < v0
+vaddpd zmm0, zmm1, zmm2, {rn-sae} | v0 < v1 v2
+vbroadcastf32x8 zmm0, [rax]     | v0 < [rax]
 mov rax, rbx                    | rax < rbx
 mov al, bl                      | rax < rbx
 mov ah, bl                      | rax < rbx

@@ -84,11 +84,44 @@ CASES = {
 """Instruction -> access to its operand in memory, and what uops.info's measurements of Skylake are."""
 
 
+OF_ICELAKE = {
+    "add [rbx + rcx], rax": (BOTH, "fused 2 ports p0156 load store p78 latency 1"),
+    "mov rax, rbx": (0, "fused 1 ports p0156 latency 1"),
+    "mov rax, [rbx]": (READS, "fused 1 load"),
+    "mov [rbx], rax": (WRITES, "fused 1 store p78"),
+    "movzx eax, bl": (0, "fused 1 ports p0156 latency 1"),
+    "movzx eax, byte ptr [rbx]": (READS, "fused 1 load"),
+    "lea rax, [rbx + rcx + 8]": (0, "fused 1 ports p0156 latency 1"),
+    "lea rax, [rbx + rcx * 4 + 8]": (0, "fused 1 ports p15 latency 1"),
+    "div ecx": (0, "fused 4 ports p0156 p1 p1 p15 latency 15 divider 6"),
+    "vpaddd ymm0, ymm1, ymm2": (0, "fused 1 ports p015 latency 1"),
+    "vpaddd zmm0, zmm1, zmm2": (0, "fused 1 ports p05 latency 1"),
+    "vpaddd zmm0{k1}, zmm1, [rbx]": (READS, "fused 1 ports p05 load latency 1"),
+    "vpaddd ymm0{k1}, ymm1, ymm2": (0, "fused 1 ports p015 latency 1"),
+    "vaddpd zmm0, zmm1, [rbx]{1to8}": (READS, "fused 1 ports p0 load latency 4"),
+    "vfmadd231pd zmm0, zmm1, zmm2": (0, "fused 1 ports p0 latency 4"),
+    "vpternlogd xmm0, xmm1, xmm2, 7": (0, "fused 1 ports p015 latency 1"),
+    "vpxord zmm1, zmm2, zmm2": (0, "fused 1 zero"),
+    "vmovdqu64 zmm1, zmm2": (0, "fused 1 move"),
+    "vmovdqu64 zmm1{k1}, [rbx]": (READS, "fused 1 ports p05 load latency 1"),
+    "vmovaps [rbx], zmm1": (WRITES, "fused 1 store p78"),
+    "vmovaps [rbx]{k1}, ymm1": (WRITES, "fused 1 store p78"),
+    "vpcmpeqd k1, zmm1, zmm2": (0, "fused 1 ports p5 latency 3"),
+    "kandw k1, k2, k3": (0, "fused 1 ports p0 latency 1"),
+    "kaddd k1, k2, k3": (0, "fused 1 ports p5 latency 4"),
+    "vcvttpd2dq ymm0, zmm1": (0, "fused 2 ports p0 p5 latency 7"),
+    "vpmovqb xmm0, zmm1": (0, "fused 2 ports p5 p5 latency 4"),
+    "vdivpd zmm0, zmm1, zmm2": (0, "fused 3 ports p0 p0 p05 latency 22 divider 16"),
+}
+"""... and of Ice Lake."""
+
+
 @ASSEMBLES
-def test_instructions_of_skylake() -> None:
-    one = table("skylake")
-    for text, code in zip(CASES, machine_code(list(CASES)), strict=True):
-        access, expected = CASES[text]
+@each(("name", "cases"), [("skylake", CASES), ("icelake", OF_ICELAKE)])
+def test_instructions_of_a_processor(name: str, cases: dict[str, tuple[int, str]]) -> None:
+    one = table(name)
+    for text, code in zip(cases, machine_code(list(cases)), strict=True):
+        access, expected = cases[text]
         form = describer().registers_of(code)[3]
         timing = one.timing_of(name_of(form), form, access)
         said = [f"fused {timing.fused}"]
@@ -109,7 +142,7 @@ SHOWN = (InstructionKind.ZERO, InstructionKind.MOVE, InstructionKind.STACK)
 
 
 def port_name(mask: int) -> str:
-    return "p" + "".join(str(number) for number in range(8) if mask >> number & 1)
+    return "p" + "".join(str(number) for number in range(10) if mask >> number & 1)
 
 
 OF_THE_CORE = {

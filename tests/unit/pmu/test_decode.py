@@ -267,7 +267,7 @@ def test_numbers_of_other_registers_are_refused(pmu: str, dump: str) -> None:
 @pytest.mark.parametrize(
     ("dump", "advice"),
     [
-        ("0x186=0", "--pmu intel_v1, intel_v2, core2, nehalem, skylake, skylake_8$"),
+        ("0x186=0", "--pmu intel_v1, intel_v2, core2, nehalem, skylake, skylake_8, icelake$"),
         ("952=0", "--pmu ppc604e, ibm1994$"),
     ],
 )

@@ -154,9 +154,11 @@ class CountingUnit:
 
     @staticmethod
     def _is_clock(monitor: Monitor) -> bool:
-        """Whether a monitor counts cycles of another clock than the core's."""
+        """Whether a monitor counts cycles of another clock than the core's, or slots, which follow from all cycles."""
         meaning = machine_signals.meanings().get(monitor.signal)
-        return meaning is not None and meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal)
+        if meaning is None or meaning.kind == "slots":
+            return meaning is not None
+        return meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal)
 
     @property
     def wants_tally(self) -> bool:
@@ -303,7 +305,7 @@ class CountingUnit:
         return self._is_level(monitor) or self._is_clock(monitor)
 
     def level_count(self, monitor: Monitor, records: MachineRecords) -> int:
-        """Total of levels and of the bus's or reference clock, which belong to no instruction, at the monitor's
+        """Total of levels, slots and the bus's or reference clock, which belong to no instruction, at the monitor's
         privilege levels (PMC.plm, Montecito manual section 3.2.3.2); 0 for others."""
         from pfmon.counting._counting import level_total
 
@@ -316,6 +318,9 @@ class CountingUnit:
             return sum(level_total(levels, term, monitor.threshold) for term in terms)
         if not self._is_clock(monitor):
             return 0
+        meaning = machine_signals.meanings()[monitor.signal]
+        if meaning.kind == "slots":
+            return int(meaning.terms[0]) * records.machine.time(records.event_sets)[0] * user
         kernel = records.machine.kernel_clock(records.event_sets)
         return (records.machine.time(records.event_sets)[1] - kernel) * user + kernel * (monitor.plm & PLM_KERNEL)
 

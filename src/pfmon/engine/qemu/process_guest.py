@@ -141,12 +141,17 @@ class ProcessGuest(ABC):
         ends as that one."""
         if self._tasks and self._reader.executing == FOLLOWED:
             self._reader.finish(consumer, False, 0, None)
+            self._is_counted(False)
             self._tasks.join(None)
             return None if self._stopping else self._ending(max(0, -self._status))
         ending = self._finish(consumer)
+        self._is_counted(True)
         if self._tasks:
             self._tasks.join(ending)
         return ending
+
+    def _is_counted(self, ended: bool) -> None:  # noqa: B027  # engines without a PMU need not
+        """The first process has ``ended``, or executes another program, and its stream is read."""
 
     def _ending(self, killed_by: int) -> ExitReport:
         return killed(killed_by) if killed_by else ExitReport(self._status)

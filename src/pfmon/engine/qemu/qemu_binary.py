@@ -17,6 +17,8 @@ WITH_PLUGINS = "Debian 12's package qemu-user has them, Debian 13's has not (bui
 LEVELS = {"x86-64-v3": "Nehalem,model=60,+avx,+avx2,+bmi1,+bmi2,+f16c,+fma,+abm,+movbe,+xsave,+rdtscp"}
 """Levels of the instruction set (System V ABI for AMD64, table 3.1), of which qemu has no model, as a model and
 features: the CPUID of the x86_64 engine's."""
+BELOW = {"x86-64-v4": "x86-64-v3"}
+"""A level that no qemu executes -> the nearest one below it."""
 OF_LISTS = ("x86", "PowerPC")
 """The prefix of each model in qemu 7.2's list."""
 QUERIES = ("help", "?")
@@ -73,7 +75,8 @@ def check_cpu(path: str, cpu: str) -> None:
     model = cpu_option(cpu).partition(",")[0]
     if model and (model in QUERIES or (known and model not in known)):
         name = os.path.basename(path)
-        raise PfmonError(f"qemu.cpu = {cpu}: {name} has no such model of a processor; {name} -cpu help lists them")
+        there = f"--set qemu.cpu={BELOW[model]} is the nearest" if model in BELOW else f"{name} -cpu help lists them"
+        raise PfmonError(f"qemu.cpu = {cpu}: {name} has no such model of a processor; {there}")
 
 
 @cache

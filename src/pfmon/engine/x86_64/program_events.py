@@ -9,10 +9,12 @@ can write any request into shared memory: all of it is checked here.
 from __future__ import annotations
 
 import errno
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from struct import Struct, error
+from threading import Event
 from typing import Any
 
 from pfmon.engine.guest_pmu import CountedProgram, PmuEvent, ProgramPmu
@@ -21,6 +23,7 @@ from pfmon.engine.linux.perf import perf_rules
 from pfmon.engine.linux.perf.perf_attributes import PerfEventAttr, read_attributes
 from pfmon.engine.linux.perf.perf_control import PerfControl
 from pfmon.engine.linux.perf.perf_event import PerfEvent
+from pfmon.engine.linux.perf.perf_inherit import inherited
 from pfmon.engine.linux.perf.perf_ring import PerfRing
 from pfmon.engine.linux.perf.perf_schedule import PerfScheduler
 from pfmon.engine.linux.perf.perf_sources import source_of
@@ -37,20 +40,18 @@ READY = 0x100
 """Code of a notice: the descriptor is readable. Other codes are those of signals (POLL_IN, POLL_HUP)."""
 NO_EVENT, BAD_EVENT = -1, -2
 """In place of an event: none is wanted; the descriptor has none."""
-OTHER_TASK = (
-    "perf_event_open: an x86-64 program monitors its own process; others, such as its children, have no PMU; it "
-    "returns ESRCH"
-)
+SHORT, BEGIN, LONG = 0.0002, 2.0, 60.0
+"""Seconds from one look to the next, until a process has begun, and until one is given up."""
 PRECISE = 3 << 15
 """Bits of precise_ip in an attribute's flags."""
 SHARED = 1
-MASK = (1 << 64) - 1
+MASK, NUMBER = (1 << 64) - 1, (1 << 32) - 1
 
 
 class Ask(IntEnum):
     """What is requested (performance.h, enum pmu_request)."""
 
-    OPEN, CLOSE, READ, CONTROL, MAP, UNMAP, READ_COUNTER, LOOK, SWITCH_ALL = range(1, 10)
+    OPEN, CLOSE, READ, CONTROL, MAP, UNMAP, READ_COUNTER, LOOK, SWITCH_ALL, THREAD = range(1, 11)
 
 
 class RequestMemory:
@@ -105,17 +106,36 @@ def raw_event(attributes: PerfEventAttr) -> PmuEvent:
     )
 
 
-class ProgramEvents:
-    """The perf events of one program; ``number``: that of its process, as the program sees it."""
+class RunEvents:
+    """The events of all processes of a run, and these by the host's numbers."""
 
-    def __init__(self, pmu: ProgramPmu, program: CountedProgram, number: int, notice: Callable[[str], None]) -> None:
-        self._pmu, self._notice = pmu, notice
+    def __init__(self) -> None:
+        self.events: dict[int, tuple[PerfControl, ProgramEvents]] = {}
+        self.processes: dict[int, ProgramEvents] = {}
+        self.by_task: dict[tuple[int, ...], ProgramEvents] = {}
+        self.opened = 0
+
+
+class ProgramEvents:
+    """The perf events of one process; ``is_settled``: all that it has written is read, or it is over."""
+
+    def __init__(
+        self,
+        pmu: ProgramPmu,
+        program: CountedProgram,
+        notice: Callable[[str], None],
+        run: RunEvents | None = None,
+        is_settled: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._run = run or RunEvents()
+        self._is_settled = is_settled
+        self.over = Event()
+        self._notice = notice
         self._notices: deque[tuple[int, int]] = deque()
-        self._task = ProgramTask(pmu, program, number)
+        self._task = ProgramTask(pmu, program)
         self._schedule = PerfScheduler(self._task)
-        self._events: dict[int, PerfControl] = {}
+        self._events = self._run.events
         self._rings: list[MappedRing] = []
-        self._opened = 0
         self._said: set[str] = set()
         self._calls: Mapping[int, Callable[[Sequence[int], RequestMemory], int]] = {
             Ask.OPEN: self._open,
@@ -127,6 +147,7 @@ class ProgramEvents:
             Ask.READ_COUNTER: self._read_counter,
             Ask.LOOK: self._look,
             Ask.SWITCH_ALL: self._switch_all,
+            Ask.THREAD: self._thread,
         }
 
     def answer(
@@ -143,7 +164,7 @@ class ProgramEvents:
             result = -(refused.errno or errno.EINVAL)
         except (error, OverflowError):  # numbers that no runtime sends
             result = -errno.EINVAL
-        stop = self._pmu.next_poll()
+        stop = self._task.pmu.next_poll() if self._task.pmu else None
         self._task.goes_on()
         notices = [self._notices.popleft() for _ in range(min(len(self._notices), MAX_NOTICES))]
         return result, self._task.stop_at(stop), notices, bool(self._notices), bytes(memory.data)
@@ -155,7 +176,53 @@ class ProgramEvents:
         self._rings = []
 
     def _event(self, number: int) -> PerfControl:
-        return self._events[number] if number in self._events else fail(errno.EBADF)
+        """An event, whose process has been counted as far as it has come."""
+        if number not in self._events:
+            fail(errno.EBADF)
+        for process in list(self._run.processes.values()):
+            if process is not self:
+                process.settle()
+        return self._events[number][0]
+
+    def settle(self) -> None:
+        """Wait until the process, which does not run, has been counted as far as it has come."""
+        while not (self.over.is_set() or self._is_settled()):
+            time.sleep(SHORT)
+
+    def leave(self, ended: bool) -> None:
+        """The process has ended, or executes another program."""
+        if ended:
+            self._schedule.end()
+        else:
+            self._schedule.leave_program()
+        self._task.leave()
+        self.over.set()
+
+    def execute(self, pmu: ProgramPmu, program: CountedProgram, is_settled: Callable[[], bool]) -> None:
+        """The process executes another program from here on."""
+        self.over.wait(LONG)
+        self._is_settled = is_settled
+        self._task.take(pmu, program)
+        self.over.clear()
+        self._schedule.begin_program()
+
+    def begin_in_child(self, parent: ProgramEvents) -> None:
+        """The process is a child of that one, whose events it may inherit."""
+        copies = inherited(parent._schedule, self._schedule, 0)
+        if copies:
+            self._schedule.begin_in_child(copies)
+
+    def _target(self, task: int) -> ProgramEvents:
+        """The process to monitor. OSError: ESRCH."""
+        if task <= NUMBER:
+            return self
+        end = time.monotonic() + BEGIN
+        while (found := self._run.processes.get(task & NUMBER)) is None and time.monotonic() < end:
+            time.sleep(SHORT)  # a new process has not asked for its files yet
+        if found is None or found.over.is_set():
+            fail(errno.ESRCH)
+        found.settle()
+        return found
 
     def _tell(self, text: str) -> None:
         """Print why an event is refused, once."""
@@ -167,7 +234,7 @@ class ProgramEvents:
 
     def _open(self, arguments: Sequence[int], memory: RequestMemory) -> int:
         """perf_event_open: the event's number."""
-        task, processor, group, flags = arguments[:4]
+        task, processor, group, flags, number = arguments
         perf_rules.check_flags(flags)
         attributes = read_attributes(memory, 0, most=PAGE)
         perf_rules.check_levels(attributes, flags)
@@ -176,25 +243,36 @@ class ProgramEvents:
         leader = None if group == NO_EVENT else self._event(group).event
         if task == -1 and processor == -1:
             fail(errno.EINVAL)
-        if task not in (-1, 0):
-            self._tell(OTHER_TASK)
+        if task < -1:
             fail(errno.ESRCH)
+        target = self._target(task)
+        schedule, pmu = target._schedule, target._task.pmu
+        if target is not self:
+            task = 0
+            if attributes.samples:
+                fail(errno.EOPNOTSUPP)
         perf_rules.check_processor(task, processor, 1)
         perf_rules.check_samples(attributes, self._tell)
         leads = None if flags & perf_rules.NO_GROUP else leader
         source = source_of(attributes, raw_event)
-        event = PerfEvent(self._opened + 1, attributes, source, leads, self._task.task[1])
-        perf_rules.check_group(event, leader, self._schedule)
+        if not self._task.task[0]:
+            self._task.task = (number & NUMBER,) * 2
+        thread = task if task > 0 else target._task.task[1]
+        event = PerfEvent(self._run.opened + 1, attributes, source, leads, thread, target is self)
+        perf_rules.check_group(event, leader, schedule)
         if attributes.flags & PRECISE:
             fail(errno.EOPNOTSUPP)  # the modelled PMU has no precise events (PEBS)
         if event.pmu_event:
-            perf_rules.check_pmu(self._pmu, self._schedule, event, self._tell)
+            if pmu is None:
+                fail(errno.ESRCH)
+            perf_rules.check_pmu(pmu, schedule, event, self._tell)
         if flags & perf_rules.OUTPUT and leader:
             event.ring = leader.ring
         event.file = EventNotices(event.id, self._notices)
-        self._opened = event.id
-        self._events[event.id] = PerfControl(event, self._schedule, lambda number: self._event(number).event)
-        self._schedule.add(event)
+        self._run.opened = event.id
+        control = PerfControl(event, schedule, lambda number: self._event(number).event)
+        self._events[event.id] = control, target
+        schedule.add(event)
         return event.id
 
     def _close(self, arguments: Sequence[int], _: RequestMemory) -> int:
@@ -248,7 +326,7 @@ class ProgramEvents:
 
     def _drop_rings(self) -> None:
         """Close what no event writes to, or the program has unmapped."""
-        used = [self._ring_of(control.event.ring) for control in self._events.values()]
+        used = [self._ring_of(control.event.ring) for control, _ in self._events.values()]
         for ring in self._rings:
             if ring not in used:
                 ring.close()
@@ -268,4 +346,10 @@ class ProgramEvents:
     def _switch_all(self, arguments: Sequence[int], _: RequestMemory) -> int:
         """prctl: enable or disable all events."""
         self._schedule.switch_all(bool(arguments[0]))
+        return 0
+
+    def _thread(self, arguments: Sequence[int], _: RequestMemory) -> int:
+        """Another thread runs from here on."""
+        self._task.task = self._task.task[0], arguments[0] & 0xFFFFFFFF
+        self._schedule.change()
         return 0

@@ -18,13 +18,25 @@ MASK = (1 << 64) - 1
 class ProgramTask:
     """The program. A retired instruction takes a nanosecond, as its clocks have it."""
 
-    def __init__(self, pmu: ProgramPmu, program: CountedProgram, number: int) -> None:
+    def __init__(self, pmu: ProgramPmu, program: CountedProgram) -> None:
         self.pmu: ProgramPmu | None = pmu
         self._pmu, self._program = pmu, program
-        self.task = number, number
+        self._before = 0
+        self.task = 0, 0
+        """The numbers of process and thread, as the program sees them."""
         self._waited = 0
         self._stands = False
         self._reports: list[Callable[[], object]] = []
+
+    def leave(self) -> None:
+        """It executes nothing more, or another program."""
+        self._before += self._program.retired
+        self.pmu = None
+
+    def take(self, pmu: ProgramPmu, program: CountedProgram) -> None:
+        """It executes another program."""
+        self.pmu = self._pmu = pmu
+        self._program = program
 
     # --- between requests
 
@@ -57,7 +69,7 @@ class ProgramTask:
 
     def used(self) -> int:
         """Its processor time."""
-        return self._program.retired
+        return self._before + (self._program.retired if self.pmu else 0)
 
     def now(self) -> int:
         """The time of its clock."""
@@ -74,7 +86,7 @@ class ProgramTask:
 
     def instructions_until(self, used: int) -> int:
         """How many instructions have retired when it has used that processor time."""
-        return used
+        return used - self._before
 
     def all_registers(self, values: Mapping[str, int]) -> dict[str, int]:
         """All configuration registers: unused ones are 0."""

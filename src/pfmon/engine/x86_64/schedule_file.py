@@ -27,7 +27,7 @@ class ScheduleFile:
 
     @property
     def deadlock(self) -> str:
-        """The processes that waited for each other when nothing could end any wait; empty: none did."""
+        """The processes that waited for each other when nothing could end any wait, and their waits; empty: none."""
         length, found, text = DEADLOCK.unpack(os.pread(self._file, DEADLOCK.size, 0))
         return text[: min(length, len(text))].decode(errors="replace") if found else ""
 

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import NamedTuple, Self
 
 from pfmon.debug_log import log
@@ -21,6 +22,7 @@ from pfmon.engine.qemu.qemu_binary import INSTALL, find
 from pfmon.engine.qemu.reader.guest_stream import reading
 from pfmon.engine.tasks.running_task import TaskEngine
 from pfmon.engine.tasks.tasks import words_of
+from pfmon.engine.x86_64.monitored_tasks import MonitoredTasks
 from pfmon.engine.x86_64.pmu_of_program import PmuOfProgram
 from pfmon.engine.x86_64.processors import DEFAULT, PROCESSORS, on_host
 from pfmon.engine.x86_64.schedule_file import ScheduleFile
@@ -107,11 +109,14 @@ class WaitingGuest(NamedTuple):
     watch: ProcessWatch
     reader: PluginReader
     schedule: ScheduleFile
+    pmu_files: TemporaryDirectory[str] | None
 
     def close(self) -> None:
         """Kill the process."""
         self.process.close()
         self.schedule.close()
+        if self.pmu_files:
+            self.pmu_files.cleanup()
 
 
 class X8664Guest(ProcessGuest):
@@ -146,7 +151,7 @@ class X8664Guest(ProcessGuest):
         super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
         waiting = wanted.waiting
         self._schedule: ScheduleFile | None = waiting.schedule if isinstance(waiting, WaitingGuest) else ScheduleFile()
-        if wanted.follow:
+        if wanted.follow and not wanted.monitors:
             self._follow(self._task_engine())
 
     def _task_engine(self) -> TaskEngine:
@@ -171,8 +176,14 @@ class X8664Guest(ProcessGuest):
             return None
         pmu = performance_data.pmu if performance_data else None
         if pmu:
-            self._pmu = PmuOfProgram(pmu, self, self._wanted)
+            waiting = self._wanted.waiting
+            files = waiting.pmu_files if isinstance(waiting, WaitingGuest) else None
+            self._pmu = PmuOfProgram(pmu, self, self._wanted, lambda: self._reader.is_read, files)
             self._reader.on_request = self._pmu.events.answer
+            if self._wanted.follow:
+                tasks = MonitoredTasks(self._pmu.run, self._pmu.events, self._wanted.on_notice)
+                self._wanted = self._wanted._replace(follow=tasks.rules(self._wanted.follow))
+                self._follow(self._task_engine())
         process = self._go_on() if self._wanted.waiting else self._spawn()
         self._read(consumer, process)
         if self._is_waiting:
@@ -183,13 +194,18 @@ class X8664Guest(ProcessGuest):
         self._end_the_rest(process)
         return ending
 
+    def _is_counted(self, ended: bool) -> None:
+        """Its events have all counts."""
+        if self._pmu and ended:
+            self._pmu.events.leave(True)
+
     def close(self) -> None:
         """End the guest if it still runs, and what it has started."""
         super().close()
-        if self._schedule:
-            self._schedule.close()
         if self._pmu:
             self._pmu.close()
+        if self._schedule:
+            self._schedule.close()
 
     def _go_on(self) -> GuestProcess:
         """Take over the process that executes the program."""
@@ -218,7 +234,9 @@ class X8664Guest(ProcessGuest):
         assert self._process and self._watch and self._schedule
         path = os.fsdecode(self._reader.message)
         self._reader.finish(consumer, False, 0, None)
-        waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule)
+        left = self._pmu.leave_files() if self._pmu else None
+        assert self._schedule
+        waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule, left)
         self._process = self._schedule = None
         raise ExecutedError(path, self._reader.retired, self._reader.forks, waiting)
 

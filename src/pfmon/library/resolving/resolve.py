@@ -105,11 +105,7 @@ def engine_of(options: Options, processor: Processor, instructions: InstructionS
 def _needs(options: Options) -> list[str]:
     """Return what the run needs that not all engines do."""
     space = resource.getrlimit(resource.RLIMIT_AS)[0]
-    needs = {
-        "follow": options.follows,
-        "little address space": 0 <= space < registry.MUCH_ADDRESS_SPACE,
-    }
-    return [need for need, is_so in needs.items() if is_so]
+    return ["little address space"] if 0 <= space < registry.MUCH_ADDRESS_SPACE else []
 
 
 def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str, masked: Sequence[str]) -> Guest:

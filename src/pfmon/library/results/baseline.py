@@ -14,6 +14,7 @@ from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import defaults, rows
 from pfmon.library.resolving.run_parts import Processor
 from pfmon.library.results.json_values import a_count, a_list, a_text, an_object
+from pfmon.machine.config.machine_figures import HOST
 from pfmon.report.programming_record import EngineRecord
 from pfmon.session.run.programmed_pmu import Value
 from pfmon.version import VERSION
@@ -50,11 +51,17 @@ def baseline_of(
     return Baseline(
         list(command),
         processor.pmu,
-        without_folder(processor.machine_name),
+        machine_of(processor),
         list(processor.settings),
         _qualification(options),
         counts,
     )
+
+
+def machine_of(processor: Processor) -> str:
+    """Return the machine as baselines name it: the host's by what it is, as another host's differs."""
+    name = without_folder(processor.machine_name)
+    return f"{name}: {processor.figures()['machine.name']}" if name == HOST else name
 
 
 def _qualification(options: Options) -> dict[str, Any]:

@@ -177,6 +177,7 @@ class CoreTimings:
         buffers = [int(of[f"core.{name}"]) for name in ("window", "scheduler", "loads", "stores")]
         return {
             "width": of["core.width"],
+            "commits": of["core.commits"],
             "lead": int(of["loop.queue"]) // int(of["core.width"]),
             "levels": levels,
             "bus": of["memory.occupancy"],

@@ -29,7 +29,7 @@ COLUMNS = (
     "kind",
     "source",
 )
-TABLES = ("core2", "nehalem", "skylake")
+TABLES = ("core2", "nehalem", "skylake", "icelake")
 """The processors that have a table."""
 
 OPERANDS, OPERAND_BITS = 6, 5
@@ -158,6 +158,7 @@ CONDITIONS = {
     "cl": 1 << FormBit.FORM_BY_CL,
     "one": 1 << FormBit.FORM_BY_ONE,
     "indexed": 1 << FormBit.FORM_INDEX,
+    "scaled": 1 << FormBit.FORM_SCALED,
     "rip": 1 << FormBit.FORM_RIP_RELATIVE,
     "pop": 1 << FormBit.FORM_POPS,
 }

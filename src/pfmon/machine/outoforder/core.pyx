@@ -126,7 +126,7 @@ cdef inline void commit(OutOfOrderCore self, const CoreBlock* block, const CoreP
     """Commits the stores of a part that has retired."""
     cdef CoreState* state = &self.state
     cdef uint32_t i
-    state.committed = max(max(state.committed + part.stores * self.figures.ticks, state.retired),
+    state.committed = max(max(state.committed + part.commits, state.retired),
                           self.times.arrives) + self.times.commits
     self.times.arrives, self.times.commits = NEVER, 0
     for i in range(part.first_store, part.first_store + part.stores):

@@ -13,10 +13,10 @@ cdef enum:
     PART_SLOTS = 12              # µops of a part of a block at most, unless one instruction has more
 
 cdef enum:
-    MAX_UNIT_USES = 9            # ports and the divider
+    MAX_UNIT_USES = 11           # ports and the divider
 
 cdef enum:
-    PORTS = 8                    # units that are looked at as one vector
+    PORTS = 8                    # units that are looked at as one vector; further ports are looked at one by one
 
 cdef struct PartGraph            # part_graph.pxd
 
@@ -57,6 +57,7 @@ cdef struct CoreInstruction:     # its times are ticks
 
 cdef struct CoreAccess:
     uint8_t reads, writes
+    uint8_t alone                # no other store is committed beside it: it writes a whole line, or past the caches
 
 cdef enum:                      # CodeSource: of a block's µops
     FROM_DECODERS = 0
@@ -79,6 +80,7 @@ cdef struct CorePart:            # of a block: instructions that follow each oth
     uint8_t units, ports         # it uses; `ports`: those among them that are looked at as a vector
     uint16_t slots, loads, stores, waiting   # entries of the buffers; `waiting`: µops that execute
     uint16_t runs                # until it has a graph
+    int32_t commits              # ticks in which its stores are committed
     int32_t entries[CORE_BUFFERS]  # of the buffers; of the station: 0
     int32_t half[CORE_BUFFERS]   # half of them, also of the station
     int32_t port_load[PORTS]          # as `unit`, by port; of those that it does not use: 0, NEVER
@@ -157,6 +159,7 @@ cdef class CoreBlocks:
     cdef object timings
     cdef int32_t ticks           # of a cycle
     cdef int32_t slot_ticks      # for which a µop dispatches
+    cdef int32_t commit_ticks    # ... and a store is committed, unless it is alone
     cdef CoreUop load, store_data
     cdef CoreUop store_address[2]  # with an index: the second
     cdef FrontEndFigures front_end

@@ -23,6 +23,7 @@ cdef enum:
     FORM_AT = OPERANDS_AT + sizeof(RegisterMasks)    # bytes of a payload before the instruction's form
     CODE_WINDOW = 32             # bytes of code that lines of the µop cache hold
     ACCESS_SHIFT = 62            # core_timings.py
+    LINE = 64                    # bytes of a line of L1D
 
 cdef extern from *:
     """
@@ -110,6 +111,7 @@ cdef class CoreBlocks:
         self.front_end.lines, self.front_end.taken = front_end["lines"], front_end["taken"]
         self.ticks = ticks_of(front_end["width"])
         self.slot_ticks = self.ticks // self.front_end.width
+        self.commit_ticks = self.ticks // front_end["commits"]
         put_uop(&self.load, front_end["load_ports"])
         put_uop(&self.store_address[0], front_end["store_address_ports"])
         put_uop(&self.store_address[1], front_end["indexed_ports"])
@@ -273,6 +275,7 @@ cdef class CoreBlocks:
                 if core_accesses_of(block)[k].writes:
                     block.store[block.stores] = <uint16_t>k
                     block.stores, part.stores = block.stores + 1, part.stores + 1
+                    part.commits += self.ticks if core_accesses_of(block)[k].alone else self.commit_ticks
         part.entries[REORDER_BUFFER], part.entries[LOAD_BUFFER], part.entries[STORE_BUFFER] = part.slots, part.loads, part.stores
         for i in range(CORE_BUFFERS):
             part.half[i] = (part.entries[i] + 1) // 2
@@ -337,6 +340,7 @@ cdef class CoreBlocks:
                 kind = further_kind(&instructions[accesses[k].instruction])
             core_accesses_of(block)[k].reads = kind & AccessKind.READ or kind == AccessKind.FETCH_LINE
             core_accesses_of(block)[k].writes = (kind & AccessKind.WRITE) >> 1
+            core_accesses_of(block)[k].alone = instructions[accesses[k].instruction].size >= LINE
             if one.accesses == 0:
                 one.first_access = <uint16_t>k
             one.accesses += 1
@@ -350,6 +354,8 @@ cdef class CoreBlocks:
         cdef uint32_t k
         one[0] = timing.instruction
         one.first_access, one.accesses = first_access, accesses
+        for k in range(first_access, first_access + accesses):
+            core_accesses_of(block)[k].alone |= one.kind & CORE_STREAMING != 0
         if one.kind & CORE_PREFETCH and accesses and one.uops:
             one.uops -= 1                # its access is that µop
         one.address[0] = one.address[1] = NO_OPERAND

@@ -24,7 +24,7 @@ from pfmon.pmu.registers.msr_file import (
     select_register,
     signals_overflow,
 )
-from pfmon.pmu.registers.msr_v4_file import MsrV4File
+from pfmon.pmu.registers.msr_v4_file import MsrV4File, MsrV5File
 from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterSet
 from pfmon.signals.signal_names import is_produced
@@ -236,6 +236,12 @@ class IntelV4Programmer(IntelProgrammer):
     """Version 4: the same programming, other registers beside it."""
 
     register_file: ClassVar[type[RegisterFile]] = MsrV4File
+
+
+class IntelV5Programmer(IntelProgrammer):
+    """Version 5."""
+
+    register_file: ClassVar[type[RegisterFile]] = MsrV5File
 
 
 def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> None:

@@ -1,7 +1,7 @@
 """The model-specific registers of Intel architectural performance monitoring, versions 1 and 2 (Intel SDM volume 3,
 section 30.2); msr_v4_file.py has version 4's.
 
-Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 is IA32_PMC0, and so on; 32 to 34 the fixed-function
+Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 is IA32_PMC0, and so on; 32 to 35 the fixed-function
 counters. A general protection fault is a BadValueError that says so.
 """
 
@@ -14,7 +14,7 @@ from pfmon.pmu.registers.register_file import CounterBank, RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterSet
 
 GENERAL = tuple(range(8))
-FIXED = (32, 33, 34)
+FIXED = (32, 33, 34, 35)
 """The counters that a register exists for; a PMU has those of its `Target.counters`."""
 RDPMC_FIXED = 1 << 30
 USER_LEVELS = 0b1110
@@ -26,7 +26,8 @@ MSR_ADDRESSES = {
     **{f"ia32_pmc{n}": 0x0C1 + n for n in GENERAL},
     **{f"ia32_perfevtsel{n}": 0x186 + n for n in GENERAL},
     "ia32_debugctl": 0x1D9,
-    **{f"ia32_fixed_ctr{n}": 0x309 + n for n in range(3)},
+    **{f"ia32_fixed_ctr{n}": 0x309 + n for n in range(4)},
+    "ia32_perf_metrics": 0x329,
     "ia32_fixed_ctr_ctrl": 0x38D,
     STATUS: 0x38E,
     CONTROL: 0x38F,
@@ -46,11 +47,13 @@ def cpuid_0a(bank: CounterBank, version: int) -> tuple[int, int, int, int]:
     """Return EAX, EBX, ECX, EDX of CPUID leaf 0AH: version, counters, widths, and all events available.
 
     EAX: version 7:0, general counters 15:8, their width 23:16, length of the EBX vector 31:24. EDX from
-    version 2 on: fixed-function counters 4:0, their width 12:5.
+    version 2 on: fixed-function counters 4:0, their width 12:5. From version 5 on the slots of the allocator are one of
+    the events, ECX has a bit for each fixed-function counter, and EDX 15 says that there is no AnyThread.
     """
     fixed = sum(counter in FIXED for counter in bank.numbers)
-    eax = version | len(bank.numbers) - fixed << 8 | bank.width << 16 | 7 << 24
-    return eax, 0, 0, fixed | bank.width << 5 if version >= 2 else 0
+    events, existing, no_any_thread = (8, (1 << fixed) - 1, 1 << 15) if version >= 5 else (7, 0, 0)
+    eax = version | len(bank.numbers) - fixed << 8 | bank.width << 16 | events << 24
+    return eax, 0, existing, (fixed | bank.width << 5 if version >= 2 else 0) | no_any_thread
 
 
 def counter_name(counter: int) -> str:

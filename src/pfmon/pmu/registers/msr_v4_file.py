@@ -84,3 +84,13 @@ class MsrV4File(MsrFile):
             used |= (enabled != 0) << number
             interrupts |= bool(control[f"pmi{fixed}"] if number in FIXED else control["int"])
         return used | interrupts << 63
+
+
+class MsrV5File(MsrV4File):
+    """The registers of version 5: the same, without AnyThread, and with a fourth fixed-function counter (section
+    18.2.5)."""
+
+    @property
+    def version(self) -> int:
+        """5."""
+        return 5

@@ -124,9 +124,8 @@ class Profile:
         lines: dict[int, list[int]] = {}
         for file in sorted({number for sink in self._sinks for number in sink.files()}):
             for address, counts in self._joined([sink.by_address(files={file}) for sink in self._sinks]).items():
-                source = self._names.source(address)
-                if source and source.file == wanted.path:
-                    add_to_row(lines, source.line, counts)
+                if line := self._names.line_of(address, wanted.path):
+                    add_to_row(lines, line, counts)
         return {line: tuple(self._compute(counts)) for line, counts in sorted(lines.items())}
 
     def folders(self, wanted: SourceFile) -> list[str]:
@@ -320,13 +319,19 @@ class FunctionNames:
             self._sources[address] = self._read_source(address)
         return self._sources[address]
 
-    def _read_source(self, address: int) -> Source | None:
+    def line_of(self, address: int, file: str) -> int | None:
+        """Return the line of a source file that an instruction comes from; None: it comes from another file."""
+        found = self._read_source(address, file)
+        return found.line if found and found.file == file else None
+
+    def _read_source(self, address: int, of: str = "") -> Source | None:
+        """``of``: only objects that name this source file are asked."""
         if address > PYTHON_FUNCTIONS:
             found = self._python()[address - PYTHON_FUNCTIONS - 1]
             return Source(found.file, found.line)
         for one in self._objects.around(address):
             try:
-                code = one.lines.at(address)
+                code = one.lines.at(address) if not of or one.lines.may_name(of) else None
             except PfmonError:
                 continue
             if code is not None:

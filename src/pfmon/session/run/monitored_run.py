@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pfmon.counting._counting import SampleListener
 from pfmon.debug_log import log_phase
 from pfmon.engine import registry
-from pfmon.engine.api import Engine, ExitReport, StartRequest
+from pfmon.engine.api import Engine, ExitReport, FollowRules, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import LostError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -124,13 +124,24 @@ class Session:
             listing=self._programmed.lists_code,
             on_notice=self._notice,
             on_detail=self._on_detail,
-            follow=self._tasks.follow if self._tasks else None,
+            follow=self._tasks.follow if self._tasks else self._monitoring,
+            monitors=self._monitoring is not None,
             on_mapped=self._mapped if plan.deferred else None,
             engine=plan.engine,
             python=plan.python,
-            anew=plan.anew,
+            anew=plan.anew and not self._monitoring,
             waiting=plan.waiting,
         )
+
+    @property
+    def _monitoring(self) -> FollowRules | None:
+        """The processes of an x86-64 program that uses the PMU have one each."""
+        plan = self.plan
+        if not plan.guest_pmu or plan.model.architecture != "x86" or plan.settings.confined:
+            return None
+        from pfmon.session.run.monitoring_tasks import monitoring_tasks
+
+        return monitoring_tasks(self.plan, self._programmed.machine)
 
     def _make_tasks(self) -> FollowedTasks:
         from pfmon.session.run.followed_tasks import FollowedTasks

@@ -16,13 +16,8 @@ def forked(parent: Process, child: Process) -> None:
     schedule = owners_of(parent).schedule if parent.owners is not None else None
     if schedule is None:
         return
-    copies: list[PerfEvent] = []
     own = PerfScheduler(KernelProcess(child))
-    for leader in schedule.in_order():
-        if leader.attributes.flags & INHERIT:
-            first = _copy(leader, own, None, child)
-            first.siblings = [_copy(one, own, first, child) for one in leader.siblings]
-            copies += [first, *first.siblings]
+    copies = inherited(schedule, own, child.thread.number)
     if not copies:
         return
     owners = owners_of(child)
@@ -32,9 +27,20 @@ def forked(parent: Process, child: Process) -> None:
     own.begin_in_child(copies)
 
 
-def _copy(event: PerfEvent, schedule: PerfScheduler, leader: PerfEvent | None, child: Process) -> PerfEvent:
+def inherited(parent: PerfScheduler, own: PerfScheduler, thread: int) -> list[PerfEvent]:
+    """Copies of the parent's groups whose leaders are inherited, for a child's ``own`` schedule and first thread."""
+    copies: list[PerfEvent] = []
+    for leader in parent.in_order():
+        if leader.attributes.flags & INHERIT:
+            first = _copy(leader, own, None, thread)
+            first.siblings = [_copy(one, own, first, thread) for one in leader.siblings]
+            copies += [first, *first.siblings]
+    return copies
+
+
+def _copy(event: PerfEvent, schedule: PerfScheduler, leader: PerfEvent | None, thread: int) -> PerfEvent:
     root = event.root
-    copy = PerfEvent(root.id, event.attributes, event.source, leader, child.thread.number, own=False)
+    copy = PerfEvent(root.id, event.attributes, event.source, leader, thread, own=False)
     copy.root, copy.file = root, root.file
     copy.is_on, copy.period, copy.left = event.is_on, event.period, event.period
     root.copies.append((schedule, copy))

@@ -16,6 +16,7 @@ cpdef enum X86Rule:              # what capstone's registers of an instruction l
     SHIFTS = 16                  # by cl it may leave the flags as they are
     REPEATS = 32                 # a string instruction
     KEEPS_LENGTH = 64            # ret, enter: no prefix changes the length of their first immediate
+    WRITES_NOTHING = 128         # no register; other instructions with VEX or EVEX write their first operand, if it is one
 
 cdef struct X86Registers:        # of an instruction, by its number in capstone
     uint64_t read                # beyond capstone's: bits of RegisterMasks
@@ -50,6 +51,7 @@ cdef class X86Describer(Describer):
     cdef uint64_t bit(self, uint32_t number) noexcept nogil
     cdef uint64_t operand_bit(self, const Operand* operand) noexcept nogil
     cdef void correct(self, RegisterMasks* described, const X86Registers* more) noexcept nogil
+    cdef void write_first(self, RegisterMasks* described, uint64_t first) noexcept nogil
     cdef bint is_masked(self) noexcept nogil
     cdef void clear_mask(self, RegisterMasks* described) noexcept nogil
     cdef bint by_cl(self, const X86Registers* more) noexcept nogil

@@ -164,6 +164,8 @@ cdef class X86Describer(Describer):
         for i in range(detail.operand_count):
             if operands[i].access == 0:
                 described.read |= self.operand_bit(&operands[i])
+        if first and not described.written and self.vector_encoded() and not more.rules & X86Rule.WRITES_NOTHING:
+            self.write_first(described, first)
         if more.rules & X86Rule.READS_DESTINATION or self.is_masked():
             described.read |= first
         if more.rules & X86Rule.WRITES_FIRST:
@@ -178,6 +180,15 @@ cdef class X86Describer(Describer):
             described.written |= <uint64_t>(stack >> 8) << STACK_BASE
         if more.rules & X86Rule.KEEPS_VECTORS:
             described.read = described.written = 0
+
+    cdef void write_first(self, RegisterMasks* described, uint64_t first) noexcept nogil:
+        """An instruction writes its first operand that capstone takes for a source, and reads it only if it is one of the others, too."""
+        cdef const Detail* detail = <const Detail*>self.decoded.detail
+        cdef uint32_t i
+        described.written |= first
+        described.read &= ~first
+        for i in range(1, detail.operand_count):
+            described.read |= self.operand_bit(&detail.operands[i])
 
     cdef bint is_masked(self) noexcept nogil:
         """Whether an opmask says which elements of the first operand, a vector, are written."""

@@ -187,6 +187,7 @@ RULES = {
         f"{name}{size}" for name in ("movs", "stos", "lods", "cmps", "scas", "ins", "outs") for size in "bwdq"
     ],
     X86Rule.KEEPS_LENGTH: ["ret", "retf", "retfq", "enter"],
+    X86Rule.WRITES_NOTHING: ["vmaskmovdqu"],
 }
 """Rule -> its mnemonics."""
 

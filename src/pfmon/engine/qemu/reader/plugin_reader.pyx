@@ -141,6 +141,11 @@ cdef class PluginReader:
         return read_once(&self.shared.executing) == EXECUTES_ANEW
 
     @property
+    def is_read(self):
+        """Whether all buffers that the guest has handed over are read."""
+        return read_word_once(&self.ring.filling) == self.taken
+
+    @property
     def has_begun(self):
         """Whether the guest has mapped the area, or is dead."""
         return self.dead or read_once(<const uint64_t*>&self.shared.base) != 0

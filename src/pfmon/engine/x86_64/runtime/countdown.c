@@ -11,7 +11,7 @@
 #include "runtime.h"
 #include "world/world.h"
 
-enum { BELOW = 1 << 14 };        /* more than the instructions of a path */
+enum { BELOW = 1 << 15 };        /* more than the instructions of some paths */
 
 bool counting_down, counting_paths;
 

@@ -221,8 +221,10 @@ void leave_code(void) {
     take_registers();
     take_signalled_block();
     target = after_exit(exit);
-    if (counting_paths && state->countdown < 0)
+    if (counting_paths && state->countdown < 0) {
+        stand_at(target);
         pass_countdown();
+    }
     if (turns != turns_so_far() || forget_when_full()) {     /* others may have forgotten the exit meanwhile */
         continue_at(target, false);
         return;

@@ -4,8 +4,19 @@
 #include "state.h"
 
 #define S(offset) STATE_AT + offset
+#define ALIGNMENT_CHECK 0x40000
+#define ALWAYS_SET 2
 #define SAVE(number, register) mov register, S(STATE_SAVED + 8 * number)
 #define LOAD(number, register) mov S(STATE_SAVED + 8 * number), register
+
+/* Those of the guest's that C does not expect: direction, and AC, with which the runtime's own accesses would have to be aligned. */
+#define CLEAR_FLAGS \
+    cld; \
+    testl $ALIGNMENT_CHECK, S(STATE_FLAGS); \
+    jz 9f; \
+    pushq $ALWAYS_SET; \
+    popfq; \
+9:
 
 /* wrpkru, where the host has protection keys (protection_key.c): eax becomes the rights. */
 #define SET_RIGHTS(label) \
@@ -17,11 +28,6 @@ label: \
 #define OPEN(label) \
     mov $0, %eax; \
     SET_RIGHTS(label)
-
-/* C code may access memory that is not aligned: the guest's AC is not set, nor DF. */
-#define CLEAR_FLAGS \
-    pushq $2; \
-    popfq
 
     .text
     .globl _start
@@ -151,9 +157,10 @@ clone_sharing:
     /* Handlers of all signals: the kernel takes away all rights when it delivers one. */
     .globl enter_handler
 enter_handler:
+    pushq $ALWAYS_SET
+    popfq
     mov %rdx, %r8
     OPEN(open_for_signal)
-    CLEAR_FLAGS
     mov %r8, %rdx
     jmp handle_signal
 

@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 #include <linux/signal.h>
 
+#include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
 #include "signals/signals.h"
@@ -115,7 +116,7 @@ static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
         return know_child((uint32_t)place, child, flags, a[2]);
     become_process((uint32_t)place);
     if (following & FOLLOW_FORKS)
-        become_task();
+        become_task(), inherit_event_files();
     else
         become_uncounted();
     forget_timers();

@@ -7,6 +7,7 @@
 #include "performance/performance.h"
 #include "root/root.h"
 #include "runtime.h"
+#include "signals/signals.h"
 #include "tasks/following.h"
 #include "tasks/schedule.h"
 #include "threads/thread.h"
@@ -33,11 +34,14 @@ static void take_arguments(uint64_t *a) {
 
 static int64_t execute(int64_t number, const uint64_t *a) {
     int64_t result;
+    hand_over_words();
     publish_count();
     if (!in_child)
         area->executing = EXECUTES_NATIVELY;
     give_timer_to_host(true);
+    use_own_mask();
     result = is_executed_by_runtime() ? execute_translated(number, a) : execute_natively(number, a);
+    apply_mask();
     give_timer_to_host(false);
     if (!in_child)
         area->executing = NOT_EXECUTING;
@@ -76,6 +80,8 @@ static int64_t execute_call(int64_t number, uint64_t *a) {
         return map_call(number, a);
     if (is_signal_call(number))
         return signal_call(number, a);
+    if (threaded)
+        name_process(number, a);
     if (root.confined)
         name_own_process(number, a);
     if (thread_call(number, a, &result))
@@ -136,6 +142,7 @@ int64_t call_kernel(int64_t number, uint64_t *a) {
 /* Execute the system call in the guest's registers; returns where to go on. */
 uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     int64_t number = (int64_t)state->registers[RAX], result;
+    bool ends_turn = threaded && has_woken();
     uint64_t a[6];
     if (state->pending)
         return next_ip - SYSTEM_CALL_BYTES;      /* a signal has just arrived: its handler runs first */
@@ -156,5 +163,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;
     state->registers[RAX] = (uint64_t)result;
+    if (ends_turn)
+        end_turn();
     return next_ip;
 }

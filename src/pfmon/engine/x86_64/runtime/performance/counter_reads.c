@@ -51,6 +51,7 @@ void read_wanted_counter(void) {
     wanted.length = 1;
     put_word(announce(&wanted)->number);
     wanted.length = 0;
-    take_off_instructions(1);
+    if (counts_down())
+        take_off_instructions(1);
     state->target = wanted.ip + wanted.bytes;
 }

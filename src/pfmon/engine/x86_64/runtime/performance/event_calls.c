@@ -11,7 +11,11 @@
 
 #include "performance.h"
 #include "runtime.h"
+#include "tasks/schedule.h"
+#include "threads/thread.h"
 #include "world/world.h"
+
+static const int64_t OTHER_PROCESS = (int64_t)1 << 32;
 
 enum { SIZE_AT = 4 };            /* of perf_event_attr */
 
@@ -23,9 +27,13 @@ static int64_t group_of(int file) {
     return it ? (int64_t)it->number : file == -1 ? NO_EVENT : BAD_EVENT;
 }
 
-/* 0: the guest itself. */
+/* 0: the running thread, a number of another one, or OTHER_PROCESS and the host's number; NO_TASK: none of the run's. */
 static int64_t task_of(int number) {
-    return number == (int)process_id() ? 0 : number;
+    uint32_t host;
+    if (number <= 0 || thread_of((uint32_t)number))
+        return number;
+    host = (uint32_t)(world.flags & HOST_IDS ? (uint64_t)number : host_of_number((uint64_t)number));
+    return is_of_run(host) ? OTHER_PROCESS | host : NO_TASK;
 }
 
 /* Bytes of the attribute to send: its size is judged there. */
@@ -43,7 +51,8 @@ static void return_size(uint64_t attribute) {
 }
 
 static int64_t open_event(const uint64_t *a) {
-    int64_t arguments[REQUEST_ARGUMENTS] = {task_of((int)a[1]), (int)a[2], group_of((int)a[3]), (int64_t)a[4]};
+    int64_t arguments[REQUEST_ARGUMENTS] = {task_of((int)a[1]), (int)a[2], group_of((int)a[3]), (int64_t)a[4],
+                                            process_id()};
     struct event_file *it;
     int64_t file, number;
     uint64_t bytes;
@@ -131,6 +140,10 @@ static bool descriptor_call(int64_t number, const uint64_t *a, int64_t *result) 
     struct event_file *it = event_of_file((int)a[number == __NR_mmap ? 4 : 0]);
     if (!it)
         return false;
+    if (in_child && number != __NR_fcntl) {      /* the events are its parent's */
+        *result = -EACCES;
+        return true;
+    }
     switch (number) {
     case __NR_read:
         *result = read_event(it, a[1], a[2]);
@@ -141,7 +154,7 @@ static bool descriptor_call(int64_t number, const uint64_t *a, int64_t *result) 
     case __NR_ioctl:
         return event_ioctl(it, a, result);
     case __NR_fcntl:
-        if (a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC)
+        if (in_child || a[1] == F_DUPFD || a[1] == F_DUPFD_CLOEXEC)
             return false;
         *result = control_event_file(it, (int)a[0], a[1], a[2]);
         return true;
@@ -154,6 +167,13 @@ static bool descriptor_call(int64_t number, const uint64_t *a, int64_t *result) 
         *result = -EINVAL;
         return true;
     }
+}
+
+/* Another thread runs from here on: its own events count. */
+void events_of_thread(uint32_t id) {
+    const int64_t arguments[REQUEST_ARGUMENTS] = {id};
+    if (any_event_is_open())
+        ask(ASK_THREAD, arguments, NULL, 0);
 }
 
 /* Whether a call that does not go to an event may close a descriptor, or replace a mapping, of one. */
@@ -183,18 +203,10 @@ void release_lost_events(int64_t number, const uint64_t *a, int64_t result) {
     release_closed_events();
 }
 
-/* Whether the call is one about events; others go on to the kernel. */
-bool performance_call(int64_t number, const uint64_t *a, int64_t *result) {
+/* Calls that do not name one event. */
+static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
     const int64_t on[REQUEST_ARGUMENTS] = {a[0] == PR_TASK_PERF_EVENTS_ENABLE};
-    if (number == __NR_perf_event_open) {
-        *result = has_pmu() ? open_event(a) : -EACCES;
-        return true;
-    }
-    if (!any_event_is_open())
-        return false;
     switch (number) {
-    case __NR_read: case __NR_readv: case __NR_write: case __NR_writev: case __NR_ioctl: case __NR_fcntl: case __NR_mmap:
-        return descriptor_call(number, a, result);
     case __NR_poll: case __NR_ppoll: case __NR_select: case __NR_pselect6: case __NR_epoll_wait: case __NR_epoll_pwait:
     case __NR_epoll_pwait2:
         clear_read_events();
@@ -206,5 +218,21 @@ bool performance_call(int64_t number, const uint64_t *a, int64_t *result) {
         return true;
     default:
         return false;
+    }
+}
+
+/* Whether the call is one about events; others go on to the kernel. */
+bool performance_call(int64_t number, const uint64_t *a, int64_t *result) {
+    if (number == __NR_perf_event_open) {
+        *result = has_pmu() ? open_event(a) : -EACCES;
+        return true;
+    }
+    if (!has_event_files())
+        return false;
+    switch (number) {
+    case __NR_read: case __NR_readv: case __NR_write: case __NR_writev: case __NR_ioctl: case __NR_fcntl: case __NR_mmap:
+        return descriptor_call(number, a, result);
+    default:
+        return any_event_is_open() && process_call(number, a, result);
     }
 }

@@ -12,6 +12,8 @@
 #include "root/kernel_names.h"
 #include "runtime.h"
 #include "signals/signals.h"
+#include "world/timers.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum { SETTABLE = O_APPEND | O_NONBLOCK };
@@ -20,6 +22,20 @@ static struct event_file files[MAX_EVENTS];
 static uint32_t used;            /* places up to the last one that is used */
 
 /* ---------------------------------------------------------------- the table */
+
+/* A child that is counted, too, has descriptors of its parent's events. */
+void inherit_event_files(void) {
+    uint32_t i;
+    for (i = 0; i < used; i++)
+        files[i].is_inherited = true;
+    forget_all_event_mappings();
+    forget_look();
+}
+
+/* Whether descriptors may be of events: in a child, of its parent's. */
+bool has_event_files(void) {
+    return used;
+}
 
 bool any_event_is_open(void) {
     return used && !in_child;
@@ -156,7 +172,9 @@ void release_closed_events(void) {
     memset(is_there, 0, sizeof(is_there));
     note_descriptors();
     for (i = 0; i < used; i++)
-        if (files[i].number && !is_there[i] && !is_event_mapped(files[i].number)) {
+        if (files[i].number && files[i].is_inherited && !is_there[i])
+            files[i].number = 0;
+        else if (files[i].number && !is_there[i] && !is_event_mapped(files[i].number)) {
             const int64_t arguments[REQUEST_ARGUMENTS] = {(int64_t)files[i].number};
             ask(ASK_CLOSE, arguments, NULL, 0);
             files[i].number = 0;
@@ -174,7 +192,8 @@ struct owner {                   /* struct f_owner_ex */
 static int64_t set_owner(struct event_file *it, int kind, int number) {
     if (kind < F_OWNER_TID || kind > F_OWNER_PGRP)
         return -EINVAL;
-    if (number && number != (int)(kind == F_OWNER_PGRP ? process_group() : process_id()))
+    if (number && number != (int)(kind == F_OWNER_PGRP ? process_group() : process_id())
+        && !(kind != F_OWNER_PGRP && thread_of((uint32_t)number)))
         return -ESRCH;
     it->owner_kind = kind;
     it->owner = number;

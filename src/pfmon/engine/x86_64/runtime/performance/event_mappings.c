@@ -24,6 +24,10 @@ static struct event_mapping *mapping_of(uint64_t event) {
     return NULL;
 }
 
+void forget_all_event_mappings(void) {
+    memset(mappings, 0, sizeof(mappings));
+}
+
 bool is_event_mapped(uint64_t event) {
     return mapping_of(event);
 }

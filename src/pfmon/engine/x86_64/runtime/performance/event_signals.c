@@ -7,6 +7,8 @@
 
 #include "performance.h"
 #include "runtime.h"
+#include "threads/thread.h"
+#include "world/world.h"
 
 #define FAULT_SIGNALS ((uint64_t)1 << SIGSEGV | (uint64_t)1 << SIGBUS | (uint64_t)1 << SIGFPE | (uint64_t)1 << SIGILL \
                        | (uint64_t)1 << SIGTRAP)
@@ -29,6 +31,10 @@ void send_overflow_signal(const struct event_file *it, int code) {
     if (it->signal) {
         info.si_band = code == IN ? BAND_IN : BAND_HANGUP;
         info.si_fd = it->file;
+    }
+    if (threaded && it->owner_kind != F_OWNER_PGRP && (it->owner_kind == F_OWNER_TID || it->owner != (int)process_id())) {
+        send_to_thread((uint32_t)it->owner, &info);
+        return;
     }
     publish_count();             /* it may end the process */
     KERNEL3(__NR_rt_sigqueueinfo, KERNEL0(__NR_getpid), info.si_signo, &info);

@@ -9,16 +9,17 @@
 
 #include "layout.h"
 
-enum { MAX_EVENTS = 1024, NO_EVENT = -1, BAD_EVENT = -2 };
+enum { MAX_EVENTS = 1024, NO_EVENT = -1, BAD_EVENT = -2, NO_TASK = -3 };
 
-enum pmu_request { ASK_OPEN = 1, ASK_CLOSE, ASK_READ, ASK_CONTROL, ASK_MAP, ASK_UNMAP, ASK_COUNTER, ASK_LOOK, ASK_SWITCH_ALL };
+enum pmu_request { ASK_OPEN = 1, ASK_CLOSE, ASK_READ, ASK_CONTROL, ASK_MAP, ASK_UNMAP, ASK_COUNTER, ASK_LOOK, ASK_SWITCH_ALL,
+                   ASK_THREAD };
 
 struct event_file {              /* an event, and what the guest's descriptors of it share */
     uint64_t number;             /* of the event; 0: unused */
     uint64_t device, inode;      /* of a pipe, by which it is known: what it holds makes it readable */
     int file;                    /* one of its descriptors */
     bool is_asynchronous;        /* O_ASYNC: overflows send a signal */
-    bool is_readable;
+    bool is_readable, is_inherited;
     int signal, owner_kind, owner;
 };
 
@@ -36,12 +37,15 @@ const void *answered_data(void);
 uint64_t answered_bytes(void);
 int64_t open_answered_file(int64_t file);
 void look_at_events(void);
+void hand_over_words(void);
 
 /* event_files.c */
 int64_t new_event_file(bool close_on_exec, struct event_file **to);
 void forget_event_file(struct event_file *it);
 struct event_file *event_of_file(int file);
 struct event_file *event_numbered(uint64_t number);
+bool has_event_files(void);
+void inherit_event_files(void);
 bool any_event_is_open(void);
 void make_readable(struct event_file *it);
 void clear_read_events(void);
@@ -55,9 +59,11 @@ void send_overflow_signal(const struct event_file *it, int code);
 int64_t map_event(const struct event_file *it, const uint64_t *a);
 void forget_event_mappings(uint64_t start, uint64_t end);
 bool is_event_mapped(uint64_t number);
+void forget_all_event_mappings(void);
 bool is_ring_read(uint64_t number);
 
 /* event_calls.c */
+void events_of_thread(uint32_t id);
 bool performance_call(int64_t number, const uint64_t *a, int64_t *result);
 bool may_lose_event(int64_t number, const uint64_t *a);
 void release_lost_events(int64_t number, const uint64_t *a, int64_t result);

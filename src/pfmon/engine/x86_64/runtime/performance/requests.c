@@ -94,6 +94,14 @@ int64_t open_answered_file(int64_t file) {
     return KERNEL3(__NR_open, path.bytes, O_RDWR | O_CLOEXEC, 0);
 }
 
+/* Before another process runs, which may ask for this one's counts. */
+void hand_over_words(void) {
+    if (!has_pmu() || area->totals)
+        return;
+    hand_over((uint64_t *)state->ring);
+    state->ring = (uint64_t)next_words();
+}
+
 /* The guest was stopped where an overflow may have something to tell it, or another group of events takes its turn. */
 void look_at_events(void) {
     do

@@ -8,6 +8,7 @@
 
 #include "root.h"
 #include "runtime.h"
+#include "threads/thread.h"
 
 enum { MAX_LINKS = 40, OWNER_USES = 0600 };
 
@@ -33,6 +34,16 @@ static int64_t open_held(int64_t held, uint64_t flags, uint64_t mode) {
     return at_lowest(pass_on(__NR_open, a), flags);
 }
 
+/* Other threads run until the other end is open. */
+static int64_t open_pipe(int64_t held, uint64_t flags) {
+    const uint64_t a[6] = {(uint64_t)descriptor_name((int)held), flags & ~OF_NAMES};
+    int64_t file;
+    let_go(held);
+    file = open_named_pipe(__NR_open, a, 1);
+    KERNEL1(__NR_close, held);
+    return at_lowest(file, flags);
+}
+
 /* Open what was found. EACCES: a device, as with the mount option nodev. */
 static int64_t open_found(int64_t held, uint64_t flags, uint64_t mode) {
     struct stat status;
@@ -48,6 +59,8 @@ static int64_t open_found(int64_t held, uint64_t flags, uint64_t mode) {
         return -EACCES;
     if (kind == S_IFDIR && flags & O_CREAT && !(flags & O_PATH))
         return -EISDIR;
+    if (threaded && opening_waits(flags, &status))
+        return open_pipe(held, flags);
     if (!(flags & O_PATH))
         return open_held(held, flags, mode);
     if (kind != S_IFDIR && flags & O_DIRECTORY)

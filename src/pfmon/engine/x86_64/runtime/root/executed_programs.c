@@ -267,6 +267,8 @@ static char *open_file_of_reader(int32_t file) {
     return number_text((uint64_t)opened);
 }
 
+static int64_t opened_schedule;
+
 /* The file of the run's schedule, which pfmon has. */
 int64_t open_schedule(void) {
     return open_file_of(schedule_owner, schedule_file);
@@ -324,7 +326,7 @@ static void put_own_arguments(const char **to, uint64_t variables) {
     to[FIRST_PROCESS] = number_text(schedule->first);
     to[FIRST_GROUP] = number_text(schedule->group);
     to[FIRST_SESSION] = number_text(schedule->session);
-    to[SCHEDULE_FILE] = schedule->on ? number_text((uint64_t)open_schedule()) : "";
+    to[SCHEDULE_FILE] = schedule->on ? number_text((uint64_t)opened_schedule) : "";
     to[PROGRAM_FILE] = number_text((uint64_t)executed.file);
     to[INTERPRETER_FILE] = executed.interpreter_file >= 0 ? number_text((uint64_t)executed.interpreter_file) : "";
     to[VARIABLES] = number_text(variables);
@@ -408,5 +410,12 @@ int64_t execute_translated(int64_t number, const uint64_t *a) {
         return execute_natively(number, a);
     if (result == NATIVE)
         return execute_natively(__NR_execve, (const uint64_t[6]){(uint64_t)executed.host.bytes, a[1 + at], a[2 + at]});
-    return result ? result : execute_self(a[1 + at], a[2 + at]);
+    if (result)
+        return result;
+    opened_schedule = schedule->on ? open_schedule() : NO_FILE;
+    if (schedule->on && failed(opened_schedule))
+        return execute_natively(number, a);                  /* pfmon has ended: the process was detached */
+    result = execute_self(a[1 + at], a[2 + at]);
+    KERNEL1(__NR_close, opened_schedule);
+    return result;
 }

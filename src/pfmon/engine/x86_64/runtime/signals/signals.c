@@ -50,6 +50,12 @@ void apply_mask(void) {
     applied = host;
 }
 
+/* The kernel's mask is the running thread's: a program that it executes has that. */
+void use_own_mask(void) {
+    applied = own.mask & ~FAULT_SIGNALS;
+    KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &applied, 0, 8);
+}
+
 static void set_mask(uint64_t mask) {
     own.mask = mask & ~NEVER_BLOCKED;
     apply_mask();
@@ -324,6 +330,8 @@ uint64_t deliver_signals(uint64_t ip) {
     state->pending = 0;
     set_mask(suspended ? suspended_mask : own.mask);         /* no handler has begun */
     suspended = false;
+    if (threaded)
+        wake_interrupted();
     return ip;
 }
 

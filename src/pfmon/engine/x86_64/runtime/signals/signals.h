@@ -58,6 +58,7 @@ void copy_signals(struct thread_signals *to);
 void leave_signals(struct thread_signals *to);
 void enter_signals(const struct thread_signals *from);
 void apply_mask(void);
+void use_own_mask(void);
 bool is_fault_signal(int number);
 bool is_ignored(int number);
 

@@ -5,6 +5,7 @@
    passes to the next deadline at once; where something outside of the run may end a wait, the host's time passes. Nothing can end
    any wait: a deadlock. A process that died with the turn is noticed by those that wait for it. */
 
+#include "performance/performance.h"
 #include "schedule.h"
 
 #include <asm/stat.h>
@@ -19,7 +20,7 @@
 #include "threads/thread.h"
 #include "world/world.h"
 
-enum { NONE = MAX_PROCESSES, FIRST_SLICE = 1000000, MOST_DOUBLED = 5 };
+enum { NONE = MAX_PROCESSES, MOST_TOLD = 8, FIRST_SLICE = 1000000, MOST_DOUBLED = 5 };
 static const uint64_t WATCH = 20000000, SELDOM = 1000000000;     /* nanoseconds from one look at the holder to the next */
 
 struct schedule *schedule;
@@ -224,16 +225,21 @@ static void put_call(struct text *to, uint32_t call) {
 
 static void tell_deadlock(void) {
     static struct text text;
-    uint32_t i;
+    uint32_t i, told = 0;
     begin_text(&text, NO_FILE);
     for (i = 0; i < schedule->places; i++) {
         const struct process *it = &schedule->processes[i];
-        if (it->stage != WAITING)
+        if (it->stage != WAITING || told++ >= MOST_TOLD)
             continue;
         put_text(&text, text.length ? "; process " : "process ");
         put_number(&text, world.flags & HOST_IDS ? it->host : it->number);
         put_text(&text, " waits in ");
         put_call(&text, it->call);
+    }
+    if (told > MOST_TOLD) {
+        put_text(&text, "; and ");
+        put_number(&text, told - MOST_TOLD);
+        put_text(&text, " more");
     }
     schedule->deadlock_bytes = text.length < MAX_DEADLOCK_BYTES ? text.length : MAX_DEADLOCK_BYTES;
     memcpy(schedule->deadlock, text.bytes, schedule->deadlock_bytes);
@@ -334,6 +340,7 @@ bool pass_turn(uint64_t deadline) {
     it->from_outside = outside_may_end;
     it->call = (uint32_t)state->registers[RAX];
     schedule->clock = elapsed();
+    hand_over_words();
     publish_count();
     for (;;) {
         next = next_ready();
@@ -375,6 +382,7 @@ void yield_turn(void) {
     if (!others_exist())
         return;
     schedule->clock = elapsed();
+    hand_over_words();
     publish_count();
     while ((next = next_ready()) != own_place)
         if (give_turn(next)) {
@@ -389,6 +397,7 @@ void begin_stop(void) {
     own()->stopped = 1;
     schedule->events++;
     schedule->clock = elapsed();
+    hand_over_words();
     publish_count();
     while ((next = next_ready()) != NONE && !give_turn(next))
         ;

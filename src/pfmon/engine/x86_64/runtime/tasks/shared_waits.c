@@ -97,9 +97,10 @@ static int64_t write_now(const struct writing *it) {
     return call(__NR_write, it->file, it->parts->at, it->parts->bytes < PIPE_BYTES ? it->parts->bytes : PIPE_BYTES, 0, 0, 0);
 }
 
-/* Leave out what is written; returns whether something is left. */
+/* Leave out what is written, which others may wait for; returns whether something is left. */
 static bool skip_parts(struct writing *it, uint64_t written) {
     it->done += written;
+    schedule->events++;
     while (it->count && written >= it->parts->bytes) {
         written -= it->parts->bytes;
         it->parts++;
@@ -184,6 +185,7 @@ static int64_t send_waiting(int64_t number, const uint64_t *a) {
         if (failed(result))
             return done ? (int64_t)done : result;
         done += (uint64_t)result;
+        schedule->events++;
         if (number == __NR_sendmsg || (uint64_t)result >= own[2] || result == 0)
             return (int64_t)done;
         own[1] += (uint64_t)result;
@@ -203,6 +205,7 @@ static int64_t attempt_connection(const struct wait *it, uint64_t limit) {
     KERNEL3(__NR_fcntl, it->a[0], F_SETFL, flags);
     if (result != -EINPROGRESS && result != -EALREADY)
         return result;
+    schedule->events += result == -EINPROGRESS;
     if (KERNEL3(__NR_poll, &wanted, 1, 0) != 1)
         return -EAGAIN;
     KERNEL6(__NR_getsockopt, it->a[0], SOCKET_LEVEL, SOCKET_ERROR, &error, &bytes, 0);
@@ -241,6 +244,7 @@ static int64_t attempt_open(const struct wait *wait, uint64_t limit) {
         if (failed(file))
             return file;
         it->file = file;
+        schedule->events++;
     }
     return reads && !has_writer(it->file) ? wait->nothing : it->file;
 }

@@ -195,16 +195,28 @@ static bool record_lock_call(const uint64_t *a, int64_t *result) {
 
 /* ---------------------------------------------------------------- named pipes */
 
-/* The opening of a named pipe waits for its other end; a reader waits when it reads. */
-static bool open_call(const uint64_t *a, int64_t *result) {
-    const uint64_t own[6] = {a[0], a[1], a[2] | O_NONBLOCK, a[3]};
+/* The opening of a named pipe waits for its other end; a reader waits when it reads. `flags`: the number of that argument. */
+int64_t open_named_pipe(int64_t number, const uint64_t *a, int flags) {
+    uint64_t own[6];
+    int64_t file;
+    memcpy(own, a, sizeof(own));
+    own[flags] |= O_NONBLOCK;
+    file = try_again(number, own, -ENXIO, "for a reader of a named pipe");
+    if (!failed(file))
+        KERNEL3(__NR_fcntl, file, F_SETFL, a[flags] & O_APPEND);
+    return file;
+}
+
+bool opening_waits(uint64_t flags, const struct stat *status) {
+    return !(flags & (O_NONBLOCK | O_PATH | O_DIRECTORY | O_CREAT)) && (status->st_mode & S_IFMT) == S_IFIFO;
+}
+
+static bool open_call(int64_t number, const uint64_t *a, int path, int64_t *result) {
+    uint64_t directory = path ? a[0] : (uint64_t)AT_FDCWD;
     struct stat status;
-    if (a[2] & (O_NONBLOCK | O_PATH | O_DIRECTORY | O_CREAT)
-        || KERNEL4(__NR_newfstatat, a[0], a[1], &status, 0) || (status.st_mode & S_IFMT) != S_IFIFO)
+    if (root.confined || KERNEL4(__NR_newfstatat, directory, a[path], &status, 0) || !opening_waits(a[path + 1], &status))
         return false;
-    *result = try_again(__NR_openat, own, -ENXIO, "for a reader of a named pipe");
-    if (!failed(*result))
-        KERNEL3(__NR_fcntl, *result, F_SETFL, a[2] & O_APPEND);
+    *result = open_named_pipe(number, a, path + 1);
     return true;
 }
 
@@ -246,9 +258,9 @@ bool blocking_call(int64_t number, const uint64_t *a, int64_t *result) {
     case __NR_sendmsg:
         return send_call(number, a, 2, result);
     case __NR_openat:
-        return !root.confined && open_call(a, result);
+        return open_call(number, a, 1, result);
     case __NR_open:
-        return !root.confined && open_call((const uint64_t[4]){(uint64_t)AT_FDCWD, a[0], a[1], a[2]}, result);
+        return open_call(number, a, 0, result);
     case __NR_fcntl:
         return record_lock_call(a, result);
     case __NR_splice:

@@ -2,6 +2,8 @@
 
 #include <asm/unistd.h>
 
+#include "performance/performance.h"
+#include "countdown.h"
 #include "thread.h"
 
 enum { SET_GS = 0x1001, SET_FS = 0x1002 };
@@ -52,6 +54,13 @@ static void load_context(const struct context *from) {
     load_extended(from->extended);
 }
 
+/* The first function of a new thread. */
+void begin_thread(void) {
+    set_pending();
+    update_countdown();
+    continue_after_fault();
+}
+
 /* A new thread begins with the registers of the one that makes it. */
 void copy_context(struct guest_thread *to) {
     save_context(&to->context);
@@ -72,6 +81,7 @@ void switch_to(struct guest_thread *next) {
     enter_signals(&next->context.signals);
     enter_python_stack(&next->context.python_stack);
     load_context(&next->context);
+    events_of_thread(next->id);
     if (!area->totals && next->number != last_marked)
         put_mark(MARK_THREAD, NO_INSTRUCTION, last_marked = next->number);
     switch_stacks(&before->context.stack, next->context.stack);

@@ -19,6 +19,7 @@ static struct guest_thread *first_ready, *last_ready;
 static uint32_t ready_count;
 static uint64_t turn_end, turn_begin;        /* instructions retired */
 static uint64_t turns;
+static bool woke;                /* the running thread has let another one go on, in this turn */
 
 void schedule_begin(uint64_t instructions, uint64_t seed) {
     quantum = instructions;
@@ -30,6 +31,7 @@ void schedule_begin(uint64_t instructions, uint64_t seed) {
 void make_ready(struct guest_thread *thread) {
     if (thread->status == READY)
         return;
+    woke = woke || thread->status == WAITS;
     thread->status = READY;
     thread->behind = NULL;
     if (first_ready)
@@ -37,7 +39,8 @@ void make_ready(struct guest_thread *thread) {
     else
         first_ready = thread;
     last_ready = thread;
-    ready_count++;
+    if (++ready_count == 1)
+        update_countdown();      /* the turn of the running thread has an end now */
 }
 
 static struct guest_thread *take_first(void) {
@@ -131,7 +134,8 @@ static void wake_due(void) {
             wake(it);
 }
 
-static void wake_interrupted(void) {
+/* Threads that wait go on with the handlers of their signals. */
+void wake_interrupted(void) {
     struct guest_thread *it;
     for (it = threads; it; it = it->next)
         if (it->status == WAITS && has_signal_for(it)) {
@@ -142,10 +146,10 @@ static void wake_interrupted(void) {
 
 /* ---------------------------------------------------------------- nobody can run */
 
-/* Whether something outside can end a thread's wait; `endless`: time does not. */
-static bool is_from_outside(const struct guest_thread *thread, bool endless) {
+/* Whether something outside can end a thread's wait. */
+static bool is_from_outside(const struct guest_thread *thread) {
     const struct wait *wait = thread->status == WAITS ? thread->wait : NULL;
-    return wait && (!wait->is_inside(wait) || (wait->for_signals && endless));
+    return wait && (!wait->is_inside(wait) || (waits_endlessly && (wait->for_signals || wait->takes_signals)));
 }
 
 static void rest(uint64_t nanoseconds) {
@@ -184,14 +188,17 @@ static void let_time_pass(uint64_t nanoseconds) {
 static void idle(void) {
     struct guest_thread *it, *outside = NULL;
     uint64_t end = first_deadline(), timer = next_timer(), count = 0, now;
+    bool has_children = !without_children(NULL);     /* whose signals may end any wait */
     if (timer < end)
         end = timer;
+    waits_endlessly = end == NEVER;
     for (it = threads; it; it = it->next)
-        if (is_from_outside(it, end == NEVER)) {
+        if (is_from_outside(it)) {
             outside = it;
             count++;
         }
-    if (!outside && end == NEVER && !has_host_timers && !others_exist())
+    waits_endlessly = false;
+    if (!outside && !has_children && end == NEVER && !has_host_timers && !others_exist())
         end_in_deadlock();
     outside_may_end = outside;
     if (others_exist() && pass_turn(end))
@@ -199,7 +206,7 @@ static void idle(void) {
     now = elapsed();
     if (others_exist())
         end = now + idle_slice(end - now);
-    if (outside)
+    if (outside || has_children)
         wait_outside(outside, count == 1, end == NEVER ? NEVER : end > now ? end - now : 0);
     else if (end == NEVER)
         rest(NEVER);
@@ -252,6 +259,7 @@ uint64_t turns_so_far(void) {
 
 static void begin_turn(struct guest_thread *thread) {
     turns++;
+    woke = false;
     thread->status = RUNS;
     turn_begin = instructions_retired();
     turn_end = turn_begin + turn_length();
@@ -290,6 +298,12 @@ void end_turn(void) {
     put_last(running);
     next = next_thread();
     give_processor_to(next);
+}
+
+/* Whether the running thread's turn ends behind its next system call, since it has woken another one: that would find a lock
+   taken again otherwise which was free in between, in each of its turns. */
+bool has_woken(void) {
+    return woke;
 }
 
 /* The running thread has ended. */

@@ -26,7 +26,7 @@ switch_stacks:
     .globl first_of_thread
 first_of_thread:
     mov %rsp, runtime_stack(%rip)
-    call continue_after_fault
+    call begin_thread
     jmp resume
 
     .section .note.GNU-stack, "", @progbits

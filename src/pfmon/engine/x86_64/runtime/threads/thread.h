@@ -77,15 +77,18 @@ uint32_t thread_count(void);
 void take_name_of(const struct guest_thread *thread, char *to);
 
 /* contexts.c, switch.S */
+void begin_thread(void);
 void copy_context(struct guest_thread *to);
 void switch_to(struct guest_thread *next);
 void switch_stacks(uint64_t *from, uint64_t to);
 extern const char first_of_thread[];
 
 /* schedule.c */
+void wake_interrupted(void);
 void schedule_begin(uint64_t quantum, uint64_t seed);
 void make_ready(struct guest_thread *thread);
 void leave_schedule(void) __attribute__((noreturn));
+bool has_woken(void);
 void end_turn(void);
 bool let_others_run(uint64_t deadline);
 void wait_in_schedule(uint64_t deadline);
@@ -116,6 +119,7 @@ void leave_robust_lists(void);
 
 /* thread_calls.c */
 int64_t send_to_thread(uint32_t id, const siginfo_t *info);
+void name_process(int64_t number, uint64_t *a);
 bool thread_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* host_timers.c */
@@ -124,6 +128,9 @@ bool host_timer_call(int64_t number, const uint64_t *a, int64_t *result);
 struct guest_thread *take_host_timer(siginfo_t *info);
 
 /* blocking_calls.c */
+struct stat;
+bool opening_waits(uint64_t flags, const struct stat *status);
+int64_t open_named_pipe(int64_t number, const uint64_t *a, int flags);
 bool blocking_call(int64_t number, const uint64_t *a, int64_t *result);
 
 #endif

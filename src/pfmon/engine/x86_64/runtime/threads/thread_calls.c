@@ -21,6 +21,7 @@ static int64_t send(struct guest_thread *to, const siginfo_t *info) {
     added = add_signal(info, to);
     apply_mask();
     set_pending();
+    wake_interrupted();
     return added ? 0 : -EAGAIN;
 }
 
@@ -38,8 +39,12 @@ static bool is_for_process(uint64_t signal) {
 static bool signal_thread(uint64_t id, uint64_t signal, const siginfo_t *given, int64_t *result) {
     struct guest_thread *to = (int32_t)id > 0 ? thread_of((uint32_t)id) : NULL;
     siginfo_t info;
-    if (!to || is_for_process(signal))
+    if (!to)
         return false;
+    if (is_for_process(signal)) {
+        *result = pass_on(__NR_kill, (const uint64_t[6]){(uint64_t)KERNEL0(__NR_getpid), signal});
+        return true;
+    }
     if (signal > SIGNALS) {
         *result = -EINVAL;
         return true;
@@ -144,6 +149,35 @@ static int64_t get_list(const uint64_t *a) {
     *(uint64_t *)a[1] = thread->robust_list;
     *(uint64_t *)a[2] = ROBUST_LIST_BYTES;
     return 0;
+}
+
+/* ---------------------------------------------------------------- numbers of threads */
+
+/* Calls whose argument of that number may be a thread's, where the first one has this value (ANY: whatever it is). */
+enum { ANY = -1, PROCESS = 0 /* PRIO_PROCESS */, IO_PROCESS = 1 /* IOPRIO_WHO_PROCESS */ };
+
+static const struct {
+    int16_t number;
+    int8_t at, first;
+} numbered[] = {
+    {__NR_kill, 0, ANY}, {__NR_getpgid, 0, ANY}, {__NR_getsid, 0, ANY}, {__NR_setpgid, 0, ANY}, {__NR_prlimit64, 0, ANY},
+    {__NR_sched_setaffinity, 0, ANY}, {__NR_sched_getaffinity, 0, ANY}, {__NR_sched_setparam, 0, ANY},
+    {__NR_sched_getparam, 0, ANY}, {__NR_sched_setscheduler, 0, ANY}, {__NR_sched_getscheduler, 0, ANY},
+    {__NR_sched_setattr, 0, ANY}, {__NR_sched_getattr, 0, ANY}, {__NR_sched_rr_get_interval, 0, ANY},
+    {__NR_getpriority, 1, PROCESS}, {__NR_setpriority, 1, PROCESS}, {__NR_ioprio_get, 1, IO_PROCESS},
+    {__NR_ioprio_set, 1, IO_PROCESS}, {__NR_process_vm_readv, 0, ANY}, {__NR_process_vm_writev, 0, ANY},
+    {__NR_move_pages, 0, ANY}, {__NR_migrate_pages, 0, ANY},
+};
+
+/* The kernel knows the process alone. */
+void name_process(int64_t number, uint64_t *a) {
+    uint32_t i;
+    for (i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
+        uint64_t *it = &a[numbered[i].at];
+        if (numbered[i].number == number && (numbered[i].first == ANY || (int32_t)a[0] == numbered[i].first) && (int32_t)*it > 0
+            && thread_of((uint32_t)*it))
+            *it = process_id();
+    }
 }
 
 /* ---------------------------------------------------------------- all calls */

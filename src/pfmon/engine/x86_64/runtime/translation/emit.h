@@ -7,6 +7,7 @@
 #include "decode.h"
 #include "kernel.h"
 
+enum { LOAD_BYTE = 0x8A };       /* mov to a register of 8 bits: aligned at any address */
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15, NO_REGISTER };
 
 extern uint8_t *emitted;         /* where the next byte goes */
@@ -69,8 +70,6 @@ static inline void put_base(int reg, int base, int32_t displacement) {
     else if (mod == 2)
         put_32((uint32_t)displacement);
 }
-
-enum { LOAD_BYTE = 0x8A };       /* mov: also from an odd address while the guest's AC is set */
 
 static inline void put_based(uint32_t opcode, int reg, int base, int32_t displacement) {
     put_rex(1, reg, base);

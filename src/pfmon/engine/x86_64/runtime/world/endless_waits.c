@@ -16,6 +16,7 @@
 #include "waits.h"
 
 enum {
+    USAGE_BYTES = 144,           /* struct rusage */
     BETWEEN_LOOKS = 1000000,     /* nanoseconds of the host */
     SHORTEST_WAIT = 100000000,   /* nanoseconds of the host: a call that does not wait is not interrupted */
     MESSAGE_WITHOUT_WAIT = 0x40  /* recv(2): MSG_DONTWAIT */
@@ -32,12 +33,14 @@ int64_t wait_for_file(int file, short events) {
     const uint64_t a[2] = {(uint64_t)&wanted, 1};
     const struct wait wait = {.attempt = attempt_own_poll, .is_inside = is_inside_poll, .a = a, .text = "for a file"};
     int64_t flags = KERNEL3(__NR_fcntl, file, F_GETFL, 0);
+    uint64_t turns;
     int64_t result;
     if (failed(flags) || flags & O_NONBLOCK)
         return 0;
-    do
+    do {
+        turns = turns_so_far();
         result = wait_until(&wait, NEVER);
-    while (result > 0 && threaded && attempt_own_poll(&wait, 0) == 0);       /* another thread was faster */
+    } while (result > 0 && turns != turns_so_far() && attempt_own_poll(&wait, 0) == 0);      /* another thread was faster */
     return result;
 }
 
@@ -150,11 +153,19 @@ static int64_t wait_among_others(int64_t number, const uint64_t *a) {
     return wait_until(&wait, NEVER);
 }
 
-/* wait4 and waitid, with the host's numbers. */
-int64_t wait_for_process(int64_t number, const uint64_t *a) {
+static int64_t wait_anyhow(int64_t number, const uint64_t *a) {
     if (threaded || others_exist())
         return wait_among_others(number, a);
     return next_timer() == NEVER ? pass_on(number, a) : call_until_timer(number, a);
+}
+
+/* wait4 and waitid, with the host's numbers. The resources of children are not counted, and the host's would differ. */
+int64_t wait_for_process(int64_t number, const uint64_t *a) {
+    int64_t result = wait_anyhow(number, a);
+    uint64_t usage = a[number == __NR_wait4 ? 3 : 4];
+    if (!failed(result) && usage && !(world.flags & HOST_CLOCK) && is_writable(usage, USAGE_BYTES))
+        memset((void *)usage, 0, USAGE_BYTES);
+    return result;
 }
 
 bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result) {

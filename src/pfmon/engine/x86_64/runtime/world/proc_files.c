@@ -97,7 +97,11 @@ struct proc_file {
 static const struct proc_file own_files[] = {
     {"cmdline", put_arguments, 0, 0}, {"comm", put_comm, 0, 0}, {"environ", put_environment, 0, 0},
     {"auxv", put_auxiliary, 0, 0}, {"maps", put_mappings, 0, 0}, {"stat", put_stat, 0, 0}, {"statm", put_statm, 0, 0},
-    {"status", put_status, 0, 0},
+    {"status", put_status, 0, 0}, {"cgroup", 0, "0::/\n", HOST_IDS},
+};
+
+static const struct proc_file other_files[] = {      /* of other processes of the run */
+    {"cmdline", put_other_arguments, 0, 0}, {"stat", put_other_stat, 0, 0}, {"status", put_other_status, 0, 0},
 };
 
 static const struct proc_file system_files[] = {
@@ -107,6 +111,7 @@ static const struct proc_file system_files[] = {
     {"/proc/uptime", put_uptime, 0, HOST_CLOCK},
     {"/proc/loadavg", put_load_average, 0, 0},
     {"/proc/version", put_version, 0, 0},
+    {"/proc/cgroups", 0, "#subsys_name\thierarchy\tnum_cgroups\tenabled\n", HOST_IDS},
     {"/proc/sys/kernel/osrelease", put_release, 0, 0},
     {"/proc/sys/kernel/ostype", 0, "Linux\n", 0},
     {"/proc/sys/kernel/version", 0, SYSTEM_VERSION "\n", HOST_IDS},
@@ -166,6 +171,10 @@ static bool open_of(const struct proc_file *files, size_t count, const char *pat
 
 /* Open a file that the runtime makes; `own`: the path in the process's directory, or NULL. False: it is another file. */
 bool open_proc_file(const char *path, const char *own, uint64_t flags, int64_t *result) {
-    return own ? open_of(own_files, sizeof(own_files) / sizeof(own_files[0]), own, flags, result)
-               : open_of(system_files, sizeof(system_files) / sizeof(system_files[0]), path, flags, result);
+    const char *other = own ? NULL : other_part(path);
+    if (own)
+        return open_of(own_files, sizeof(own_files) / sizeof(own_files[0]), own, flags, result);
+    if (other)
+        return open_of(other_files, sizeof(other_files) / sizeof(other_files[0]), other, flags, result);
+    return open_of(system_files, sizeof(system_files) / sizeof(system_files[0]), path, flags, result);
 }

@@ -17,6 +17,12 @@ void put_stat(struct text *to);
 void put_statm(struct text *to);
 void put_status(struct text *to);
 
+/* other_process_files.c */
+const char *other_part(const char *path);
+void put_other_arguments(struct text *to);
+void put_other_stat(struct text *to);
+void put_other_status(struct text *to);
+
 /* maps_file.c */
 void put_mappings(struct text *to);
 uint64_t memory_bytes(void);

@@ -241,7 +241,7 @@ static int64_t timed_epoll(int64_t number, const uint64_t *a) {
 
 static int64_t timed_signal(int64_t number, const uint64_t *a) {
     const struct wait wait = {.attempt = attempt_signal, .is_inside = without_children, .number = number, .a = a,
-                              .nothing = -EAGAIN, .text = "for a signal"};
+                              .nothing = -EAGAIN, .takes_signals = true, .text = "for a signal"};
     uint64_t deadline;
     int64_t result = a[3] == 8 ? read_deadline(a[2], 1, &deadline) : -EINVAL;
     if (result == 0)

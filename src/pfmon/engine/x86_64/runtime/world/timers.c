@@ -33,6 +33,7 @@ static struct timer timers[MAX_TIMERS] = {
     {.kind = INTERVAL, .clock = 2, .signal = SIGVTALRM, .of_processor = true},
     {.kind = INTERVAL, .clock = 2, .signal = SIGPROF, .of_processor = true},
 };
+
 static uint64_t look_at;         /* instructions retired at which the guest's events are looked at; 0: never */
 
 static struct times times_now(void) {
@@ -190,6 +191,10 @@ void set_look(uint64_t retired) {
     look_at = retired;
     now = times_now();
     set_countdown(&now);
+}
+
+void forget_look(void) {
+    look_at = 0;
 }
 
 /* A child has no timers of its parent. */

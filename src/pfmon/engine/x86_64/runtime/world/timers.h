@@ -25,6 +25,7 @@ struct timer {
 };
 
 void set_look(uint64_t retired);
+void forget_look(void);
 uint64_t alarm_left(uint64_t *interval);
 void keep_alarm(uint64_t left, uint64_t interval);
 void save_timers(struct timer *to);

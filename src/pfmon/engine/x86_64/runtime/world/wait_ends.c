@@ -17,7 +17,7 @@ enum {
     SOCKET_LEVEL = 1, UNIX_FAMILY = 1, UNNAMED = 2   /* bytes of an address without a name (unix(7)) */
 };
 
-bool made_process;
+bool made_process, waits_endlessly;
 
 /* Whether processes that are not in the schedule may end a wait. */
 static bool has_strangers(void) {
@@ -100,8 +100,9 @@ static bool is_inside_file(int file, int depth) {
         return is_inside_epoll(file, depth);
     if (begins_with(path.bytes, "socket:"))
         return is_pair(file);
-    return begins_with(path.bytes, "pipe:") || begins_with(path.bytes, "anon_inode:[eventfd]")
-        || begins_with(path.bytes, "anon_inode:[signalfd]");
+    if (begins_with(path.bytes, "anon_inode:[signalfd]"))
+        return !waits_endlessly;
+    return begins_with(path.bytes, "pipe:") || begins_with(path.bytes, "anon_inode:[eventfd]");
 }
 
 bool is_inside_descriptor(int file) {

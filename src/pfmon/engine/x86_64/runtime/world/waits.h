@@ -15,6 +15,7 @@ struct wait {
     const uint64_t *a;
     int64_t nothing;             /* the result of an attempt whose limit has passed */
     bool for_signals;            /* and time: nothing is tried */
+    bool takes_signals;          /* by an attempt: sigwait */
     const char *text;            /* what it waits for */
 };
 
@@ -33,7 +34,8 @@ static inline int64_t call(int64_t number, uint64_t a, uint64_t b, uint64_t c, u
 /* message_queues.c */
 bool message_queue_call(int64_t number, const uint64_t *a, int64_t *result);
 
-/* wait_ends.c: whether nothing from outside can end a wait */
+/* wait_ends.c: whether nothing from outside can end a wait; where time ends none, a signal from outside may */
+extern bool waits_endlessly;
 bool is_inside_poll(const struct wait *it);
 bool is_output_of_run(int file);
 bool without_children(const struct wait *it);

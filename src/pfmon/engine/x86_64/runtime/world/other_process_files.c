@@ -1,0 +1,116 @@
+/* Files of /proc of the other processes of the run: those of the host would show the runtime. */
+
+#include <asm/unistd.h>
+#include <linux/fcntl.h>
+
+#include "arguments.h"
+#include "proc_files.h"
+#include "tasks/schedule.h"
+
+enum { STATE_BYTES = 3 /* of its place in stat, with spaces */, MOST_BYTES = 512, FIRST_PARENT = 999, ORPHANS_PARENT = 1 };
+
+static uint32_t shown;           /* the host's number of the process */
+
+static int64_t open_of_host(const char *name) {
+    struct text path;
+    begin_text(&path, NO_FILE);
+    put_text(&path, "/proc/");
+    put_number(&path, shown);
+    put_text(&path, name);
+    return KERNEL3(__NR_open, path.bytes, O_RDONLY | O_CLOEXEC, 0);
+}
+
+/* The beginning of a file of the host's, with a zero at its end. */
+static void read_of_host(const char *name, char *to, uint64_t room) {
+    int64_t file = open_of_host(name), bytes = failed(file) ? 0 : KERNEL3(__NR_read, file, to, room - 1);
+    to[bytes > 0 ? bytes : 0] = 0;
+    if (!failed(file))
+        KERNEL1(__NR_close, file);
+}
+
+/* The run's number of a process that the host's file names; `is_parent`: of the process. */
+static uint64_t shown_number(uint64_t host, bool is_parent) {
+    if (is_parent && host == schedule->reaper)
+        return shown == schedule->first ? FIRST_PARENT : ORPHANS_PARENT;
+    return (uint64_t)seen_process((int64_t)host);
+}
+
+/* The guest's arguments are behind those of the runtime and the variables (arguments.h). */
+void put_other_arguments(struct text *to) {
+    static char bytes[PAGE];
+    uint64_t word = 0, variables = 0, i;
+    int64_t file = open_of_host("/cmdline"), got;
+    while (!failed(file) && (got = KERNEL3(__NR_read, file, bytes, sizeof(bytes))) > 0)
+        for (i = 0; i < (uint64_t)got; i++) {
+            if (word >= ARGUMENTS + variables)
+                put_bytes(to, bytes + i, 1);
+            if (word == VARIABLES && bytes[i])
+                variables = variables * 10 + (uint64_t)(bytes[i] - '0');
+            word += !bytes[i];
+        }
+    if (!failed(file))
+        KERNEL1(__NR_close, file);
+}
+
+/* The host's, with the run's numbers of the process, its parent, its group and its session. */
+void put_other_stat(struct text *to) {
+    char text[MOST_BYTES];
+    const char *at = text, *end;
+    uint64_t field;
+    read_of_host("/stat", text, sizeof(text));
+    for (end = text + strlen(text); end > text && *end != ')'; end--)
+        ;
+    while (*at && *at != ' ')
+        at++;
+    put_number(to, (uint64_t)seen_process(shown));
+    put_bytes(to, at, (uint64_t)(end - at) + STATE_BYTES);         /* its name and its state */
+    at = end + STATE_BYTES;
+    for (field = 4; field <= 6 && *at == ' '; field++) {
+        at++;
+        put_field(to, " ", shown_number(take_number(&at), field == 4), "");
+    }
+    put_text(to, at);
+}
+
+static const char *after_line(const char *at) {
+    while (*at && *at++ != '\n')
+        ;
+    return at;
+}
+
+void put_other_status(struct text *to) {
+    static const char *const names[] = {"Tgid:\t", "Pid:\t", "PPid:\t"};
+    char text[PAGE];
+    const char *at = text, *next;
+    uint32_t i;
+    read_of_host("/status", text, sizeof(text));
+    for (; *at; at = next) {
+        next = after_line(at);
+        for (i = 0; i < 3 && !begins_with(at, names[i]); i++)
+            ;
+        if (i == 3) {
+            if (!begins_with(at, "NSpid:") && !begins_with(at, "NStgid:") && !begins_with(at, "NSpgid:") && !begins_with(at, "NSsid:"))
+                put_bytes(to, at, (uint64_t)(next - at));
+            continue;
+        }
+        at += strlen(names[i]);
+        put_field(to, names[i], shown_number(take_number(&at), i == 2), "\n");
+    }
+}
+
+/* What follows the number of another process of the run in a path; NULL: it is in no such directory. */
+const char *other_part(const char *path) {
+    const char *end;
+    uint64_t number, host;
+    if (world.flags & HOST_IDS || !begins_with(path, "/proc/"))
+        return NULL;
+    end = path + 6;
+    number = take_number(&end);
+    if (end == path + 6 || *end != '/')
+        return NULL;
+    host = host_of_number(number);
+    if (!is_of_run((uint32_t)host) || number_of_host((int64_t)host) != (int64_t)number)
+        return NULL;
+    shown = (uint32_t)host;
+    return end + 1;
+}
