@@ -363,3 +363,23 @@ def test_the_order_does_not_depend_on_how_fast_output_is_read(tmp_path: Path) ->
             told.append(run.stdout.read().lstrip(b"\0"))
         assert run.returncode == 0
     assert told[0] == told[1] and told[0].strip().isdigit()
+
+
+SENDER = """
+import os, socket, sys, threading
+one, other = socket.socketpair()
+with open(sys.argv[1], "rb") as file:
+    thread = threading.Thread(target=lambda: (print(os.sendfile(one.fileno(), file.fileno(), 5, 1 << 30)), one.close()))
+    thread.start()
+    received = b"".join(iter(lambda: other.recv(8192), b""))
+    thread.join()
+print(len(received), received[:3])
+"""
+
+
+@pytest.mark.slow
+def test_a_file_is_sent_while_another_thread_receives(tmp_path: Path) -> None:
+    """More bytes than the socket holds: sendfile(2) waits for the receiver."""
+    (tmp_path / "data").write_bytes(bytes(range(250)) * 4000)
+    done = without_input(*COUNT, sys.executable, "-S", "-c", SENDER, str(tmp_path / "data"))
+    assert done.stdout.splitlines()[:2] == ["999995", r"999995 b'\x05\x06\x07'"]

@@ -230,6 +230,24 @@ static bool transfer_call(uint64_t from, uint64_t to, int64_t *result) {
     return *result == -EINTR;
 }
 
+/* A file goes to a socket in as many parts as it takes: the kernel would wait until all of it is sent. */
+static bool send_file_call(const uint64_t *a, int64_t *result) {
+    uint64_t done = 0, part;
+    if (kind_of((int)a[0]) != TO_SOCKET)
+        return transfer_call(a[1], a[0], result);
+    do {
+        part = a[3] - done < PART ? a[3] - done : PART;
+        *result = wait_for_file((int)a[0], POLLOUT);
+        if (*result != -EINTR)
+            *result = call(__NR_sendfile, a[0], a[1], a[2], part, 0, 0);
+        if (*result > 0)
+            done += (uint64_t)*result;
+    } while (*result > 0 && done < a[3]);
+    if (done)
+        *result = (int64_t)done;
+    return true;
+}
+
 /* Returns whether the call has been executed: the kernel executes others, which do not wait now. */
 bool blocking_call(int64_t number, const uint64_t *a, int64_t *result) {
     switch (number) {
@@ -250,7 +268,7 @@ bool blocking_call(int64_t number, const uint64_t *a, int64_t *result) {
     case __NR_tee:
         return transfer_call(a[0], a[1], result);
     case __NR_sendfile:
-        return transfer_call(a[1], a[0], result);
+        return send_file_call(a, result);
     default:
         return immediate_call(number, a, result);
     }
