@@ -255,8 +255,7 @@ class ProgramEvents:
         perf_rules.check_samples(attributes, self._tell)
         leads = None if flags & perf_rules.NO_GROUP else leader
         source = source_of(attributes, raw_event)
-        if not self._task.task[0]:
-            self._task.task = (number & NUMBER,) * 2
+        self._task.task = number & NUMBER, self._task.task[1] or number & NUMBER
         thread = task if task > 0 else target._task.task[1]
         event = PerfEvent(self._run.opened + 1, attributes, source, leads, thread, target is self)
         perf_rules.check_group(event, leader, schedule)

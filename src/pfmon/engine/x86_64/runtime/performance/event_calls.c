@@ -64,6 +64,7 @@ static int64_t open_event(const uint64_t *a) {
     file = new_event_file(a[4] & PERF_FLAG_FD_CLOEXEC, &it);
     if (failed(file))
         return file;
+    events_of_thread(running->id);           /* threads that ran before the first event are not known */
     number = ask(ASK_OPEN, arguments, (const void *)a[0], bytes);
     if (number > 0) {
         it->number = (uint64_t)number;
