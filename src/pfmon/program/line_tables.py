@@ -112,7 +112,7 @@ class LineTables:
         name = file.rpartition("/")[2]
         if name not in self._named:
             with self._damage():
-                self._named[name] = _has_name(self._units.dwarf, name)
+                self._named[name] = bool(self._units.dwarf) and _has_name(self._units.dwarf, name)
         return self._named[name]
 
     def has_file(self, file: str) -> bool:

@@ -249,6 +249,8 @@ static void tell_deadlock(void) {
 /* Nothing can end any wait: all end. */
 static __attribute__((noreturn)) void end_all(void) {
     uint32_t i;
+    while (in_child && is_dead(schedule->first))
+        KERNEL0(__NR_pause);     /* what is left of a program that has ended: it ends with the run */
     tell_deadlock();
     for (i = 0; i < schedule->places; i++)
         if (i != own_place && schedule->processes[i].stage != NOBODY && schedule->processes[i].host)
