@@ -278,7 +278,9 @@ nbody takes 9% more on nehalem, 3% on core2, whose divisions and square roots ar
 
 @measured
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["nbody", "sort", "sha256"])
+@pytest.mark.parametrize(
+    "name", ["nbody", *(pytest.param(one, marks=pytest.mark.exhaustive) for one in ("sort", "sha256"))]
+)
 def test_entries_by_part_change_few_cycles(name: str) -> None:
     table, numbers = stream([EXAMPLES / "x86_64" / name, *SMALL[name]])
     for machine in MACHINES:

@@ -11,12 +11,14 @@ import pfmon
 
 QUICK = {"popcnt_chain", "popcnt_broken", "convert_chain", "unsorted", "sorted", "nbody"}
 """Loops of less than a second."""
+SMALLEST = 512
+"""Rows of the matrix that is always tried."""
 
 
 def marked(one: Case | Bound, name: str) -> object:
     """A parameter, slow if its loop is long, and exhaustive if there is the same of another machine or size."""
     marks = [] if name in QUICK else [pytest.mark.slow]
-    if name not in QUICK and one.machine != "skylake":
+    if name not in QUICK and (one.machine != "skylake" or (name == "columns" and one.size > SMALLEST)):
         marks = [pytest.mark.exhaustive]
     return pytest.param(one, marks=marks, id=f"{name}-{one.size}-{one.machine}")
 

@@ -47,7 +47,7 @@ def test_code_on_the_stack_executes(tmp_path: Path) -> None:
     assert {told for _, told, _ in found} == {native} and len(found) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_full_code_cache_is_filled_anew(tmp_path: Path) -> None:
     """Each turn stores to the page of its code, which is translated again: more than 208 MB in all, with records of
     addresses."""
