@@ -383,3 +383,41 @@ def test_a_file_is_sent_while_another_thread_receives(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(range(250)) * 4000)
     done = without_input(*COUNT, sys.executable, "-S", "-c", SENDER, str(tmp_path / "data"))
     assert done.stdout.splitlines()[:2] == ["999995", r"999995 b'\x05\x06\x07'"]
+
+
+NUMBERS = """
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static sem_t never;
+static pid_t number;
+static void *stay(void *unused) { number = gettid(); sem_post(unused); sem_wait(&never); return unused; }
+int main(void) {
+    pthread_t made;
+    sem_t begun;
+    int status;
+    pid_t child;
+    sem_init(&begun, 0, 0);
+    pthread_create(&made, NULL, stay, &begun);
+    sem_wait(&begun);
+    child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    kill(child, SIGTERM);
+    waitpid(child, &status, 0);
+    printf("%d %d\\n", child != number, WTERMSIG(status));
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--host-ids"]], ids=str)
+def test_numbers_of_threads_are_no_processes(tmp_path: Path, options: list[str]) -> None:
+    """A signal for a child goes to the child, and not to a thread of that number."""
+    program = compile_c(tmp_path, NUMBERS, "-w", "-pthread")
+    assert without_input(*COUNT, *options, str(program)).stdout.splitlines()[0] == f"1 {signal.SIGTERM}"

@@ -66,7 +66,6 @@ static void become_single(void) {
     forget_other_threads();
     forget_schedule();
     forget_waiters();
-    forget_signals();
     apply_mask();
 }
 
@@ -111,9 +110,13 @@ static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
         return place;
     prepare_child();
     schedule->clock = elapsed();
+    block_signals();             /* the child's own wait for its first turn */
     child = KERNEL6(__NR_clone, flags & ~WRITTEN, 0, a[2], a[3], a[4], 0);
-    if (child)
+    if (child) {
+        unblock_signals();
         return know_child((uint32_t)place, child, flags, a[2]);
+    }
+    forget_signals();
     become_process((uint32_t)place);
     if (following & FOLLOW_FORKS)
         become_task(), inherit_event_files();

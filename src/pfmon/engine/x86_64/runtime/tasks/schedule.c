@@ -45,21 +45,35 @@ static uint32_t free_place(void) {
     return i;
 }
 
+/* The next number that no process of the run has. */
+static uint32_t next_number(void) {
+    uint32_t number;
+    if (!schedule->on && schedule->begun)
+        return __atomic_add_fetch(&schedule->last_number, 1, __ATOMIC_RELAXED) % MAX_NUMBERS;
+    do
+        number = schedule->last_number = schedule->last_number + 1 < MAX_NUMBERS ? schedule->last_number + 1 : FIRST_NUMBER + 1;
+    while (schedule->hosts[number] && !is_dead(schedule->hosts[number]) && schedule->live < MAX_NUMBERS / 2);
+    return number;
+}
+
+/* A number for a thread: those of threads and of processes are different. The host's own are smaller than HOST_NUMBERS. */
+uint32_t new_thread_number(uint32_t threads) {
+    enum { HOST_NUMBERS = 1 << 22 };
+    return world.flags & HOST_IDS ? HOST_NUMBERS + threads : next_number();
+}
+
 /* A place for a child, whose number is the next one; an error. */
 int64_t new_process(void) {
-    uint32_t place = free_place(), number;
+    uint32_t place = free_place();
     struct process *it = &schedule->processes[place];
     if (!schedule->on && schedule->begun) {
-        new_number = __atomic_add_fetch(&schedule->last_number, 1, __ATOMIC_RELAXED) % MAX_NUMBERS;
+        new_number = next_number();
         return own_place;
     }
     if (place == MAX_PROCESSES)
         return -EAGAIN;
-    do
-        number = schedule->last_number = schedule->last_number + 1 < MAX_NUMBERS ? schedule->last_number + 1 : FIRST_NUMBER + 1;
-    while (schedule->hosts[number] && !is_dead(schedule->hosts[number]) && schedule->live < MAX_NUMBERS / 2);
     memset(it, 0, sizeof(*it));
-    it->number = new_number = number;
+    it->number = new_number = next_number();
     it->stage = ABLE;
     if (place >= schedule->places)
         schedule->places = place + 1;

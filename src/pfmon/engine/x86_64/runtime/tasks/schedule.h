@@ -76,6 +76,7 @@ void end_stop(void);
 void wait_for_turn(void);
 void leave_run(void);
 int64_t new_process(void);
+uint32_t new_thread_number(uint32_t threads);
 void know_process(uint32_t place, uint32_t number, uint32_t host);
 void cancel_process(uint32_t place);
 void become_process(uint32_t place);

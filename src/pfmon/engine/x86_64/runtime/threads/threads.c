@@ -7,6 +7,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 
+#include "tasks/schedule.h"
 #include "thread.h"
 
 enum { STACK_BYTES = 1 << 17 };
@@ -67,9 +68,12 @@ static struct stack *new_stack(void) {
     return (struct stack *)(((uint64_t)place + STACK_BYTES + PAGE - sizeof(struct stack)) & -(uint64_t)64);
 }
 
-/* The numbers of threads are those that no other process of the run has. */
 static uint32_t new_id(void) {
-    return process_id() + numbers;
+    uint32_t id;
+    do
+        id = new_thread_number(numbers);
+    while (thread_of(id));
+    return id;
 }
 
 static void add(struct guest_thread *thread) {
