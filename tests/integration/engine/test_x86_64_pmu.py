@@ -332,7 +332,7 @@ _start:
 """12 instructions beside the loop; for a child 7 of the parent and 5 of its own."""
 
 
-@pytest.mark.parametrize(("forks", "besides"), [(0, 12), pytest.param(1, 12 + 7 + 5, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(("forks", "besides"), [(0, 12), (1, 12 + 7 + 5)])
 def test_event_counts_a_command_from_its_first_instruction_on(
     forks: int, besides: int, program: Path, tmp_path: Path
 ) -> None:

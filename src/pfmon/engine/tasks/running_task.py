@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Callable, Sequence
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pfmon.engine import api
@@ -63,6 +65,7 @@ class RunningTask:
         self.instruction_set = engine.instruction_set
         self.traced = engine.traced
         self.handle = handle
+        self._closing = Lock()
         self.table: BlockTable
         self.reader: PluginReader
         self.table, self.reader = reader or engine.reading(parent)
@@ -112,11 +115,22 @@ class RunningTask:
         """Start a thread that reads its stream. ``execs``: executed programs are followed. MemoryError."""
         self._worker = Worker(partial(self._read, watch, on_notice, execs))
 
+    @property
+    def is_dead(self) -> bool:
+        """Whether the process is dead, or executes another program. Any thread may ask."""
+        with self._closing:
+            if self.handle < 0:
+                return True
+            ends = select.poll()
+            ends.register(self.handle, select.POLLIN)
+            return bool(ends.poll(0))
+
     def died(self) -> None:
         """The process is dead, or executes another program."""
-        if self.handle >= 0:
-            os.close(self.handle)
-            self.handle = -1
+        with self._closing:
+            if self.handle >= 0:
+                os.close(self.handle)
+                self.handle = -1
         if reader := getattr(self, "reader", None):  # as above
             reader.guest_died()
 

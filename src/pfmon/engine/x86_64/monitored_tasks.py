@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import select
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
@@ -63,7 +62,7 @@ class MonitoredTasks:
 
     def _watch(self, task: api.Task, engine: RunningTask, reader: MonitoredReader) -> TaskReader:
         def is_settled() -> bool:
-            return not _is_dead(engine) and engine.reader.is_read
+            return not engine.is_dead and engine.reader.is_read
 
         events = self._run.processes.get(task.pid)
         if task.image and events is self._first and not events.over.is_set() and task.image == 1:
@@ -77,9 +76,3 @@ class MonitoredTasks:
             events.begin_in_child(self._run.by_task[task.process[:-1]])
         engine.reader.on_request = events.answer
         return _Reader(reader, events)
-
-
-def _is_dead(engine: RunningTask) -> bool:
-    """Whether its process is, so that its end has to be waited for."""
-    handle = engine.handle
-    return handle < 0 or bool(select.select([handle], [], [], 0)[0])

@@ -25,17 +25,23 @@ void know_number(uint32_t host, uint32_t number) {
     schedule->hosts[number] = host;
 }
 
-/* The run's number, or the host's of what does not belong to the run. */
-int64_t number_of_host(int64_t host) {
+/* NULL: it does not belong to the run. */
+static const struct known *known_host(int64_t host) {
     uint32_t i;
     for (i = 0; i < NEIGHBOURS && host > 0; i++) {
         const struct known *it = slot_of((uint32_t)host, i);
         if (it->host == (uint32_t)host)
-            return it->number;
+            return it;
         if (!it->host)
             break;
     }
-    return host;
+    return NULL;
+}
+
+/* The run's number, or the host's of what does not belong to the run. */
+int64_t number_of_host(int64_t host) {
+    const struct known *it = known_host(host);
+    return it ? it->number : host;
 }
 
 /* The host's number for one that the guest gives. */
@@ -46,6 +52,6 @@ uint64_t host_of_number(uint64_t number) {
 
 /* Whether a process of the host belongs to the run: a group's or a session's number alone does not. */
 bool is_of_run(uint32_t host) {
-    int64_t number = number_of_host(host);
-    return number != host && schedule->hosts[number] == host;
+    const struct known *it = known_host(host);
+    return it && schedule->hosts[it->number] == host;
 }
