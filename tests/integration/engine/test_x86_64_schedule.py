@@ -1,5 +1,6 @@
 """The processes of a run under the x86_64 engine: one executes at a time, in an order that repeats."""
 
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from following import EVENT, counted, follow, tasks
 from host_programs import RUNS_X86_64
 from qemu_guests import compile_c
-from x86_64_host import pfmon
+from x86_64_host import PFMON, pfmon
 
 import pfmon as library
 
@@ -53,6 +54,23 @@ read -r a b c d e f rest < $!/stat; echo $a $b $c $d $e $f; grep Pid: $!/status 
     assert follow("/bin/sh", "-c", script).output == (
         b"1000 1001\nsleep\nsleep 9 \n1001 (sleep) S 1000 1000 1000\nPid: 1001 PPid: 1000 TracerPid: 0 "
     )
+
+
+PID_NAMESPACE = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
+HAS_PID_NAMESPACES = pytest.mark.skipif(
+    shutil.which("unshare") is None or subprocess.run([*PID_NAMESPACE, "true"], capture_output=True).returncode != 0,
+    reason="PID namespaces cannot be made here",
+)
+
+
+@HAS_PID_NAMESPACES
+@pytest.mark.slow
+def test_session_that_began_outside_of_the_pid_namespace_is_the_first_process_s() -> None:
+    script = """show() { read -r a b c d e f rest < /proc/$1/stat; echo $c $e $f; }
+show self; sleep 9 & sleep 1; show $!; sh -c 'read -r a b c d e f rest < /proc/$PPID/stat; echo $e $f'; kill $!"""
+    command = [*PID_NAMESPACE, *PFMON, "--follow-all", "-e", "instructions:u", "/bin/sh", "-c", script]
+    run = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, text=True, timeout=100)
+    assert run.stdout.startswith("R 1000 1000\nS 1000 1000\n1000 1000\n"), run
 
 
 def test_sleeps_of_several_processes_take_no_time_of_the_host() -> None:

@@ -61,12 +61,17 @@ uint32_t parent_id(void) {
     return (uint32_t)seen_process(parent);
 }
 
+/* Of a group or a session: 0 is one that began outside of the PID namespace (pid_namespaces(7)), which is the first process's. */
+int64_t seen_group(int64_t number) {
+    return number == 0 && !of_host() ? FIRST_NUMBER : seen_process(number);
+}
+
 uint32_t process_group(void) {
-    return (uint32_t)seen_process(KERNEL1(__NR_getpgid, 0));
+    return (uint32_t)seen_group(KERNEL1(__NR_getpgid, 0));
 }
 
 uint32_t process_session(void) {
-    return (uint32_t)seen_process(KERNEL1(__NR_getsid, 0));
+    return (uint32_t)seen_group(KERNEL1(__NR_getsid, 0));
 }
 
 /* The host's number for a process that the guest names. */
@@ -309,7 +314,7 @@ static bool terminal_call(const uint64_t *a, int64_t *result) {
     if (a[1] == GET_FOREGROUND || a[1] == GET_SESSION) {
         *result = pass_on(__NR_ioctl, a);
         if (*result == 0)
-            *(uint32_t *)a[2] = (uint32_t)seen_process(*(int32_t *)a[2]);
+            *(uint32_t *)a[2] = (uint32_t)seen_group(*(int32_t *)a[2]);
         return true;
     }
     if (a[1] != SET_FOREGROUND || !are_readable(a[2], 4))
@@ -335,7 +340,7 @@ static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
         *result = process_group();
         return true;
     case __NR_getpgid: case __NR_getsid:
-        *result = seen_process(pass_process(number, a, process_of(a[0]), 0));
+        *result = seen_group(pass_process(number, a, process_of(a[0]), 0));
         return true;
     case __NR_setsid:
         *result = is_first() ? -EPERM /* it leads a group */ : seen_process(pass_on(number, a));

@@ -7,7 +7,10 @@
 #include "proc_files.h"
 #include "tasks/schedule.h"
 
-enum { STATE_BYTES = 3 /* of its place in stat, with spaces */, MOST_BYTES = 512, FIRST_PARENT = 999, ORPHANS_PARENT = 1 };
+enum {
+    STATE_BYTES = 3 /* of its place in stat, with spaces */, MOST_BYTES = 512, FIRST_PARENT = 999, ORPHANS_PARENT = 1,
+    STAT_PARENT = 4, STAT_SESSION = 6                                /* fields of stat: proc(5) */
+};
 
 static uint32_t shown;           /* the host's number of the process */
 
@@ -28,9 +31,9 @@ static void read_of_host(const char *name, char *to, uint64_t room) {
         KERNEL1(__NR_close, file);
 }
 
-/* The run's number of a process that the host's file names; `is_parent`: of the process. */
-static uint64_t shown_number(uint64_t host, bool is_parent) {
-    if (is_parent && host == schedule->reaper)
+/* The run's number of the parent that the host's file names. */
+static uint64_t shown_parent(uint64_t host) {
+    if (host == schedule->reaper)
         return shown == schedule->first ? FIRST_PARENT : ORPHANS_PARENT;
     return (uint64_t)seen_process((int64_t)host);
 }
@@ -56,7 +59,7 @@ void put_other_arguments(struct text *to) {
 void put_other_stat(struct text *to) {
     char text[MOST_BYTES];
     const char *at = text, *end;
-    uint64_t field;
+    uint64_t field, number;
     read_of_host("/stat", text, sizeof(text));
     for (end = text + strlen(text); end > text && *end != ')'; end--)
         ;
@@ -65,11 +68,17 @@ void put_other_stat(struct text *to) {
     put_number(to, (uint64_t)seen_process(shown));
     put_bytes(to, at, (uint64_t)(end - at) + STATE_BYTES);         /* its name and its state */
     at = end + STATE_BYTES;
-    for (field = 4; field <= 6 && *at == ' '; field++) {
+    for (field = STAT_PARENT; field <= STAT_SESSION && *at == ' '; field++) {
         at++;
-        put_field(to, " ", shown_number(take_number(&at), field == 4), "");
+        number = take_number(&at);
+        put_field(to, " ", field == STAT_PARENT ? shown_parent(number) : (uint64_t)seen_group((int64_t)number), "");
     }
     put_text(to, at);
+}
+
+/* The numbers in status: of the process, twice, and of its parent. */
+static void put_status_number(struct text *to, const char *name, uint64_t host, bool is_parent) {
+    put_field(to, name, is_parent ? shown_parent(host) : (uint64_t)seen_process((int64_t)host), "\n");
 }
 
 static const char *after_line(const char *at) {
@@ -94,7 +103,7 @@ void put_other_status(struct text *to) {
             continue;
         }
         at += strlen(names[i]);
-        put_field(to, names[i], shown_number(take_number(&at), i == 2), "\n");
+        put_status_number(to, names[i], take_number(&at), i == 2);
     }
 }
 

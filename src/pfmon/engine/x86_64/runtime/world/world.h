@@ -78,6 +78,7 @@ void ids_begin(void);
 uint32_t user_id(void);
 uint32_t group_id(void);
 int64_t seen_process(int64_t number);
+int64_t seen_group(int64_t number);
 uint32_t process_id(void);
 uint32_t parent_id(void);
 uint32_t process_group(void);
