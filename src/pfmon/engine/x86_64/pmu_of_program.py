@@ -34,30 +34,22 @@ class PmuOfProgram:
         program: CountedProgram,
         wanted: StartRequest,
         is_settled: Callable[[], bool],
-        files: TemporaryDirectory[str] | None = None,
     ) -> None:
-        """``is_settled``: all that it has written is read; ``files``: those of a program that has executed this one."""
+        """``is_settled``: all that it has written is read."""
         self._identity = pmu.identity
         self._keeps_signature = wanted.settings.cpu == SERVER
         self.run = RunEvents()
         self.events = ProgramEvents(pmu, program, wanted.on_notice, self.run, is_settled)
-        self._files: TemporaryDirectory[str] | None = files or directory_of(self._identity)
+        self._files = directory_of(self._identity)
 
     @property
     def arguments(self) -> tuple[str, str, str, str, str]:
         """The runtime's arguments from PMU_SIGNATURE to PMU_FILES (runtime/arguments.h)."""
         eax, ebx, _, edx = self._identity.leaf
         signature = 0 if self._keeps_signature else self._identity.signature
-        assert self._files
         return str(signature), str(eax), str(ebx), str(edx), self._files.name
-
-    def leave_files(self) -> TemporaryDirectory[str] | None:
-        """Leave the files to the program that this one executes."""
-        files, self._files = self._files, None
-        return files
 
     def close(self) -> None:
         """The program has ended."""
         self.events.close()
-        if self._files:
-            self._files.cleanup()
+        self._files.cleanup()

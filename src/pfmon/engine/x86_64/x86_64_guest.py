@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from functools import partial
-from tempfile import TemporaryDirectory
 from typing import NamedTuple, Self
 
 from pfmon.debug_log import log
@@ -109,14 +108,11 @@ class WaitingGuest(NamedTuple):
     watch: ProcessWatch
     reader: PluginReader
     schedule: ScheduleFile
-    pmu_files: TemporaryDirectory[str] | None
 
     def close(self) -> None:
         """Kill the process."""
         self.process.close()
         self.schedule.close()
-        if self.pmu_files:
-            self.pmu_files.cleanup()
 
 
 class X8664Guest(ProcessGuest):
@@ -176,9 +172,7 @@ class X8664Guest(ProcessGuest):
             return None
         pmu = performance_data.pmu if performance_data else None
         if pmu:
-            waiting = self._wanted.waiting
-            files = waiting.pmu_files if isinstance(waiting, WaitingGuest) else None
-            self._pmu = PmuOfProgram(pmu, self, self._wanted, lambda: self._reader.is_read, files)
+            self._pmu = PmuOfProgram(pmu, self, self._wanted, lambda: self._reader.is_read)
             self._reader.on_request = self._pmu.events.answer
             if self._wanted.follow:
                 tasks = MonitoredTasks(self._pmu.run, self._pmu.events, self._wanted.on_notice)
@@ -234,9 +228,7 @@ class X8664Guest(ProcessGuest):
         assert self._process and self._watch and self._schedule
         path = os.fsdecode(self._reader.message)
         self._reader.finish(consumer, False, 0, None)
-        left = self._pmu.leave_files() if self._pmu else None
-        assert self._schedule
-        waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule, left)
+        waiting = WaitingGuest(self._process, self._watch, self._reader, self._schedule)
         self._process = self._schedule = None
         raise ExecutedError(path, self._reader.retired, self._reader.forks, waiting)
 

@@ -311,8 +311,8 @@ class Prepared:
 
 def _begins_anew(parts: Resolved, context: RunContext) -> bool:
     """Whether counting begins anew with what the program executes in its own process; not where samples, intervals or
-    live counts were given away before."""
-    given = parts.buffer or parts.controls.interval is not None or context.watched
+    live counts were given away before, nor where the program has the PMU, whose events go on."""
+    given = parts.buffer or parts.controls.interval is not None or context.watched or parts.execution.guest_pmu
     other = parts.following or parts.recordings.replay or context.hardware_thread or parts.guest.settings.confined
     return not (given or other) and parts.guest.engine == "x86_64"
 

@@ -129,7 +129,7 @@ class Session:
             on_mapped=self._mapped if plan.deferred else None,
             engine=plan.engine,
             python=plan.python,
-            anew=plan.anew and not self._monitoring,
+            anew=plan.anew,
             waiting=plan.waiting,
         )
 
