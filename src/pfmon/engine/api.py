@@ -112,7 +112,6 @@ class StartRequest(NamedTuple):
     python: EvaluationLoop | None = None
     anew: bool = False
     waiting: WaitingProcess | None = None
-    monitors: bool = False
 
 
 class Capabilities(NamedTuple):

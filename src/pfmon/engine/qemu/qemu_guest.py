@@ -103,11 +103,10 @@ class QemuGuest(ProcessGuest):
         return cls(wanted)
 
     def _task_engine(self) -> TaskEngine:
-        read = partial(reading, followed=True, area_bytes=self._reader.area_bytes)
         return TaskEngine(
             self.instruction_set,
             self.traced,
-            lambda parent: read(self.instruction_set, self.traced, parent),
+            partial(reading, followed=True, area_bytes=self._reader.area_bytes),
             _command,
             trouble,
             _killed_by,

@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
 
 class TaskEngine(NamedTuple):
-    """What executes the tasks of a run. ``traced``: their streams have the addresses of accesses; ``reading``: a table
-    and a reader for a task, with its parent's table; ``command``: the program that a process executes, with its
-    arguments; ``trouble``: why a stream is not complete (empty: it is); ``killed_by``: the signal that killed it."""
+    """The engine of a run as its tasks need it. ``traced``: their streams have the addresses of accesses; ``reading``
+    makes a table and a reader from these two and the parent's table; ``command``: the program that a process executes,
+    with its arguments; ``trouble``: why a stream is not complete (empty: it is); ``killed_by``: the signal that killed
+    it."""
 
     instruction_set: InstructionSet
     traced: bool
-    reading: Callable[[BlockTable | None], tuple[BlockTable, PluginReader]]
+    reading: Callable[[InstructionSet, bool, BlockTable | None], tuple[BlockTable, PluginReader]]
     command: Callable[[int], list[str]]
     trouble: Callable[[PluginReader], str]
     killed_by: Callable[[PluginReader], int]
@@ -68,7 +69,7 @@ class RunningTask:
         self._closing = Lock()
         self.table: BlockTable
         self.reader: PluginReader
-        self.table, self.reader = reader or engine.reading(parent)
+        self.table, self.reader = reader or engine.reading(engine.instruction_set, engine.traced, parent)
         self._worker: Worker | None = None
 
     @property

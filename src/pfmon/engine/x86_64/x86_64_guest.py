@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 from pfmon.debug_log import log
 from pfmon.engine.api import Capabilities, ExecutedError, ExitReport, StartRequest
-from pfmon.engine.guest_pmu import PerformanceData
+from pfmon.engine.guest_pmu import PerformanceData, ProgramPmu
 from pfmon.engine.qemu._qemu import PluginReader
 from pfmon.engine.qemu.guest_process import GuestProcess
 from pfmon.engine.qemu.process_guest import ProcessGuest, ProcessWatch
@@ -147,15 +147,12 @@ class X8664Guest(ProcessGuest):
         super().__init__(wanted._replace(program=placed(wanted.program)), InstructionSet.X86_64, stream)
         waiting = wanted.waiting
         self._schedule: ScheduleFile | None = waiting.schedule if isinstance(waiting, WaitingGuest) else ScheduleFile()
-        if wanted.follow and not wanted.monitors:
-            self._follow(self._task_engine())
 
     def _task_engine(self) -> TaskEngine:
-        read = partial(reading, followed=True, area_bytes=self._reader.area_bytes, in_line=True)
         return TaskEngine(
             self.instruction_set,
             self.traced,
-            lambda parent: read(self.instruction_set, self.traced, parent),
+            partial(reading, followed=True, area_bytes=self._reader.area_bytes, in_line=True),
             _command,
             _trouble,
             lambda reader: reader.killed_by or signal.SIGKILL,
@@ -170,14 +167,10 @@ class X8664Guest(ProcessGuest):
         """Run to the program's end, or until ``stop`` was called (None)."""
         if self._stopping:
             return None
-        pmu = performance_data.pmu if performance_data else None
-        if pmu:
-            self._pmu = PmuOfProgram(pmu, self, self._wanted, lambda: self._reader.is_read)
-            self._reader.on_request = self._pmu.events.answer
-            if self._wanted.follow:
-                tasks = MonitoredTasks(self._pmu.run, self._pmu.events, self._wanted.on_notice)
-                self._wanted = self._wanted._replace(follow=tasks.rules(self._wanted.follow))
-                self._follow(self._task_engine())
+        if performance_data and performance_data.pmu:
+            self._give_pmu(performance_data.pmu)
+        if self._wanted.follow:
+            self._follow(self._task_engine())
         process = self._go_on() if self._wanted.waiting else self._spawn()
         self._read(consumer, process)
         if self._is_waiting:
@@ -187,6 +180,14 @@ class X8664Guest(ProcessGuest):
             self._wanted.on_notice(f"deadlock: {deadlock}")
         self._end_the_rest(process)
         return ending
+
+    def _give_pmu(self, pmu: ProgramPmu) -> None:
+        """Give the program a PMU, and one to each process that is followed."""
+        self._pmu = PmuOfProgram(pmu, self, self._wanted, lambda: self._reader.is_read)
+        self._reader.on_request = self._pmu.events.answer
+        if self._wanted.follow:
+            tasks = MonitoredTasks(self._pmu.run, self._pmu.events, self._wanted.on_notice)
+            self._wanted = self._wanted._replace(follow=tasks.rules(self._wanted.follow))
 
     def _is_counted(self, ended: bool) -> None:
         """Its events have all counts."""

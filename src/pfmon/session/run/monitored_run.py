@@ -124,8 +124,7 @@ class Session:
             listing=self._programmed.lists_code,
             on_notice=self._notice,
             on_detail=self._on_detail,
-            follow=self._tasks.follow if self._tasks else self._monitoring,
-            monitors=self._monitoring is not None,
+            follow=self._tasks.follow if self._tasks else self._monitoring(),
             on_mapped=self._mapped if plan.deferred else None,
             engine=plan.engine,
             python=plan.python,
@@ -133,15 +132,14 @@ class Session:
             waiting=plan.waiting,
         )
 
-    @property
     def _monitoring(self) -> FollowRules | None:
-        """The processes of an x86-64 program that uses the PMU have one each."""
+        """Return the rules of an x86-64 program that uses the PMU, whose processes have one each; None: of others."""
         plan = self.plan
         if not plan.guest_pmu or plan.model.architecture != "x86" or plan.settings.confined:
             return None
         from pfmon.session.run.monitoring_tasks import monitoring_tasks
 
-        return monitoring_tasks(self.plan, self._programmed.machine)
+        return monitoring_tasks(plan, self._programmed.machine)
 
     def _make_tasks(self) -> FollowedTasks:
         from pfmon.session.run.followed_tasks import FollowedTasks
