@@ -29,8 +29,8 @@ HIGHEST_RATE = 100_000
 """Samples per second, at most (kernel.perf_event_max_sample_rate)."""
 
 
-class AttributeMemory(Protocol):
-    """Memory that holds an attribute."""
+class ArgumentMemory(Protocol):
+    """The memory that an argument points to. GuestMemoryFault or OSError: EFAULT."""
 
     def read(self, address: int, length: int) -> bytes:
         """Bytes of it."""
@@ -72,7 +72,7 @@ class PerfEventAttr(NamedTuple):
         return user | (0 if self.flags & EXCLUDE_KERNEL else 1)
 
 
-def read_attributes(user: AttributeMemory, address: int, most: int = MAX_ATTRIBUTE_BYTES) -> PerfEventAttr:
+def read_attributes(user: ArgumentMemory, address: int, most: int = MAX_ATTRIBUTE_BYTES) -> PerfEventAttr:
     """The attribute at an address, of any version, of ``most`` bytes: a page. OSError: EINVAL; E2BIG for a size or
     fields unknown to Linux 6.1: the known size is then written to the attribute."""
     size = int(user.unpack(U32, address + 4)[0]) or SMALLEST
@@ -92,6 +92,6 @@ def read_attributes(user: AttributeMemory, address: int, most: int = MAX_ATTRIBU
     return PerfEventAttr(kind, config, period, sample_type, read_format, flags, wakeup, clock, config1)
 
 
-def _too_big(user: AttributeMemory, address: int) -> None:
+def _too_big(user: ArgumentMemory, address: int) -> None:
     user.pack(U32, address + 4, LAYOUT.size)
     fail(errno.E2BIG)

@@ -1,15 +1,13 @@
-"""What the descriptor of a perf event is asked for: counts, ioctl, mappings (Linux 6.1, kernel/events/core.c)."""
+"""Requests to the descriptor of a perf event: read, ioctl, mmap, close (Linux 6.1, kernel/events/core.c)."""
 
 from __future__ import annotations
 
 import errno
 from collections.abc import Callable
-from struct import Struct
-from typing import Any, Protocol
 
 from pfmon.engine.linux.abi.structures import U64
 from pfmon.engine.linux.memory.user_memory import int32
-from pfmon.engine.linux.perf.perf_attributes import HIGHEST_RATE, INHERIT
+from pfmon.engine.linux.perf.perf_attributes import HIGHEST_RATE, INHERIT, ArgumentMemory
 from pfmon.engine.linux.perf.perf_event import EventSchedule, PerfEvent
 from pfmon.engine.linux.process.syscall_errors import fail
 
@@ -17,16 +15,6 @@ ENABLE, DISABLE, REFRESH, RESET, SET_OUTPUT = 0x2400, 0x2401, 0x2402, 0x2403, 0x
 PERIOD, ID = 0x40082404, 0x80082407
 GROUP = 1
 """Flag of ENABLE, DISABLE and RESET: the whole group."""
-
-
-class ArgumentMemory(Protocol):
-    """The memory that an argument points to. GuestMemoryFault or OSError: EFAULT."""
-
-    def unpack(self, layout: Struct, address: int) -> tuple[Any, ...]:
-        """A structure of the program."""
-
-    def pack(self, layout: Struct, address: int, *fields: Any) -> None:
-        """Write a structure."""
 
 
 class PerfControl:

@@ -55,7 +55,7 @@ class PerfScheduler:
 
     def add(self, event: PerfEvent) -> None:
         """Add an event, which counts if enabled. Its group fits (`fits`)."""
-        event.start_clock(self._used, self._now())
+        event.start_clock(self._process.used(), self._process.now())
         self.events.append(event)
         if event.leader is event:
             self._order.append(event)
@@ -112,7 +112,7 @@ class PerfScheduler:
     def begin_in_child(self, events: list[PerfEvent]) -> None:
         """Start a child process with its inherited groups, leaders first."""
         for event in events:
-            event.start_clock(self._used, self._now())
+            event.start_clock(self._process.used(), self._process.now())
             self.events.append(event)
             if event.leader is event:
                 self._order.append(event)
@@ -143,7 +143,7 @@ class PerfScheduler:
             self._pmu.update_registers()
             for counter in self._slots:
                 self._collect(counter)
-        self._pass_time(self._used)
+        self._pass_time(self._process.used())
 
     def change(self) -> None:
         """Reschedule after a change of enabled events or of the running thread."""
@@ -183,14 +183,6 @@ class PerfScheduler:
             others = [one for one in self._order if not one.is_pinned]
             self._order = [*pinned, *others[1:], *others[:1]]
             self.change()
-
-    def _now(self) -> int:
-        return self._process.now()
-
-    @property
-    def _used(self) -> int:
-        """The processor time of the process."""
-        return self._process.used()
 
     def _pass_time(self, now: int) -> None:
         for event in self.events:
@@ -250,7 +242,7 @@ class PerfScheduler:
         pmu.set_counting(bool(slots), None)
         own = any(event.own for slot in slots.values() for event in slot.events)
         self._process.allow_reads(own)
-        self._pass_time(self._used)
+        self._pass_time(self._process.used())
 
     def _load(self, counter: int) -> None:
         """Load a counter: a sampling one with its period, others with 0."""
@@ -272,10 +264,10 @@ class PerfScheduler:
     def overflowed(self, counters: Sequence[int], address: int, retired: int) -> None:
         """Handle counters that overflowed together; ``retired`` instructions have retired."""
         behind = self._process.time_since(retired)
-        now = self._now() - behind
+        now = self._process.now() - behind
         for counter in self._slots:
             self._collect(counter)
-        self._pass_time(self._used - behind)
+        self._pass_time(self._process.used() - behind)
         stopped = False
         for counter in counters:
             slot = self._slots.get(counter)
