@@ -21,7 +21,7 @@ class MonitoredReader(TaskReader, Protocol):
 
     @property
     def pmu(self) -> ProgramPmu:
-        """It."""
+        """Its PMU."""
 
 
 class _Reader:
@@ -56,7 +56,7 @@ class MonitoredTasks:
             wanted.first_begins(task)
 
         def watch(task: api.Task, engine: api.Engine) -> TaskReader:
-            return self._watch(task, engine, wanted.watch(task, engine))  # type: ignore[arg-type]
+            return self._watch(task, engine, wanted.watch(task, engine))  # type: ignore[arg-type]  # a RunningTask, and a reader with a PMU
 
         return wanted._replace(watch=watch, first_begins=first_begins)
 
@@ -65,7 +65,7 @@ class MonitoredTasks:
             return not engine.is_dead and engine.reader.is_read
 
         events = self._run.processes.get(task.pid)
-        if task.image and events is self._first and not events.over.is_set() and task.image == 1:
+        if task.image == 1 and events is self._first and not events.over.is_set():
             events.settle()  # the runtime hands its words over before it executes
             events.leave(False)
         if task.image and events:

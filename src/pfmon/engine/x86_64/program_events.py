@@ -44,7 +44,6 @@ SHORT, BEGIN, LONG = 0.0002, 2.0, 60.0
 """Seconds from one look to the next, until a process has begun, and until one is given up."""
 PRECISE = 3 << 15
 """Bits of precise_ip in an attribute's flags."""
-SHARED = 1
 MASK, NUMBER = (1 << 64) - 1, (1 << 32) - 1
 
 
@@ -124,10 +123,10 @@ class ProgramEvents:
         pmu: ProgramPmu,
         program: CountedProgram,
         notice: Callable[[str], None],
-        run: RunEvents | None = None,
-        is_settled: Callable[[], bool] = lambda: True,
+        run: RunEvents,
+        is_settled: Callable[[], bool],
     ) -> None:
-        self._run = run or RunEvents()
+        self._run = run
         self._is_settled = is_settled
         self.over = Event()
         self._notice = notice
@@ -290,7 +289,7 @@ class ProgramEvents:
     def _control(self, arguments: Sequence[int], memory: RequestMemory) -> int:
         """ioctl. Pointers are those of the request's data."""
         number, request, argument = arguments[:3]
-        done = self._event(number).ioctl(memory, request & 0xFFFFFFFF, argument & MASK)
+        done = self._event(number).ioctl(memory, request & NUMBER, argument & MASK)
         return -errno.ENOTTY if done is None else done
 
     def _map(self, arguments: Sequence[int], _: RequestMemory) -> int:
@@ -335,7 +334,7 @@ class ProgramEvents:
         """rdpmc, which programs may execute while they have an event mapped. OSError: it faults."""
         if not self._rings:
             fail(errno.EPERM)
-        memory.data[:] = U64.pack(self._task.read_counter(arguments[0] & 0xFFFFFFFF) & MASK)
+        memory.data[:] = U64.pack(self._task.read_counter(arguments[0] & NUMBER) & MASK)
         return 0
 
     def _look(self, _: Sequence[int], __: RequestMemory) -> int:
@@ -349,6 +348,6 @@ class ProgramEvents:
 
     def _thread(self, arguments: Sequence[int], _: RequestMemory) -> int:
         """Another thread runs from here on."""
-        self._task.task = self._task.task[0], arguments[0] & 0xFFFFFFFF
+        self._task.task = self._task.task[0], arguments[0] & NUMBER
         self._schedule.change()
         return 0
