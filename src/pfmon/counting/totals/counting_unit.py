@@ -156,9 +156,9 @@ class CountingUnit:
     def _is_clock(monitor: Monitor) -> bool:
         """Whether a monitor counts cycles of another clock than the core's, or slots, which follow from all cycles."""
         meaning = machine_signals.meanings().get(monitor.signal)
-        if meaning is None or meaning.kind == "slots":
-            return meaning is not None
-        return meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal)
+        if meaning is None:
+            return False
+        return meaning.kind == "slots" or (meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal))
 
     @property
     def wants_tally(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pfmon.counting._counting import LiveSets
@@ -103,9 +104,9 @@ class ProgramPmu:
         """The width of a counter in bits."""
         return self.registers.bank.width
 
-    @property
+    @cached_property
     def identity(self) -> PmuIdentity:
-        """What programs find out about it."""
+        """Its description for programs, of an x86 PMU."""
         return identity_of(self._model)
 
     def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
