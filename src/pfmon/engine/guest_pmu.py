@@ -58,7 +58,7 @@ class PmuEvent(NamedTuple):
 
 
 class PmuIdentity(NamedTuple):
-    """What programs find out about an x86 PMU.
+    """The description of an x86 PMU for programs: CPUID, and the files of sysfs.
 
     ``leaf``: EAX, EBX, ECX and EDX of CPUID leaf 0AH; ``signature``: EAX of leaf 1 of a processor with it, 0: any has;
     ``selects``: the fields of its event select registers, each with its first and last bit; ``events``: the value of
@@ -87,7 +87,7 @@ class ProgramPmu(Protocol):
 
     @property
     def identity(self) -> PmuIdentity:
-        """What programs find out about it, if it is an x86 PMU."""
+        """Its description for programs; of an x86 PMU alone."""
 
     def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:
         """Set the overflow callback (None: none). At the overflowing instruction it gets the counters that wrapped

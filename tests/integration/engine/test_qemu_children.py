@@ -1,4 +1,4 @@
-"""What a program starts and nobody counts: it ends with the run, however that ends. Sleeps take the host's time."""
+"""Processes that are not counted end with the run, however that ends. Sleeps take the host's time."""
 
 import os
 import subprocess

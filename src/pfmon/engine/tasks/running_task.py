@@ -31,10 +31,12 @@ if TYPE_CHECKING:
 
 
 class TaskEngine(NamedTuple):
-    """The engine of a run as its tasks need it. ``traced``: their streams have the addresses of accesses; ``reading``
-    makes a table and a reader from these two and the parent's table; ``command``: the program that a process executes,
-    with its arguments; ``trouble``: why a stream is not complete (empty: it is); ``killed_by``: the signal that killed
-    it."""
+    """The engine that executes the tasks of a run.
+
+    ``traced``: their streams have the addresses of accesses; ``reading`` makes a task's table and reader, from these
+    two and its parent's table; ``command``: the program that a process executes, with its arguments; ``trouble``: why a
+    stream is not complete (empty: it is); ``killed_by``: the signal that killed a task.
+    """
 
     instruction_set: InstructionSet
     traced: bool

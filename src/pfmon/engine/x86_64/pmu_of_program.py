@@ -1,4 +1,4 @@
-"""The PMU of a program that the runtime executes: its events, and what the program finds out about it."""
+"""The PMU of a program that the runtime executes: its events, and its description for the program."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ MASK, NUMBER = (1 << 64) - 1, (1 << 32) - 1
 
 
 class Ask(IntEnum):
-    """What is requested (performance.h, enum pmu_request)."""
+    """The kinds of requests (performance.h, enum pmu_request)."""
 
     OPEN, CLOSE, READ, CONTROL, MAP, UNMAP, READ_COUNTER, LOOK, SWITCH_ALL, THREAD = range(1, 11)
 

@@ -9,7 +9,7 @@ from pfmon.engine.guest_pmu import CountedProgram, ProgramPmu
 FIXED = 32
 """The number of the first fixed-function counter (pmu/registers/msr_file.py)."""
 RDPMC_FIXED = 1 << 30
-"""What rdpmc adds to a fixed-function counter's place (Intel SDM volume 2, RDPMC)."""
+"""The bit of rdpmc's operand that selects the fixed-function counters (Intel SDM volume 2, RDPMC)."""
 CONTROL, FIXED_CONTROL, SELECT = "ia32_perf_global_ctrl", "ia32_fixed_ctr_ctrl", "ia32_perfevtsel"
 SELECT_ENABLE = 1 << 22
 MASK = (1 << 64) - 1
@@ -58,7 +58,7 @@ class ProgramTask:
         return 0 if poll is None else max(poll, self._program.retired + 1)
 
     def read_counter(self, index: int) -> int:
-        """What rdpmc reads. OSError: there is no such counter."""
+        """The count that rdpmc reads with an operand. OSError: there is no such counter."""
         place = index & ~RDPMC_FIXED
         number = FIXED + place if index & RDPMC_FIXED else place
         if number not in self._pmu.counters or place >= FIXED:
@@ -103,7 +103,7 @@ class ProgramTask:
             self._pmu.write(name, self._pmu.read(name) & ~SELECT_ENABLE)
 
     def read_index(self, counter: int) -> int:
-        """By what rdpmc reads it."""
+        """The operand with which rdpmc reads it."""
         return RDPMC_FIXED | counter - FIXED if counter >= FIXED else counter
 
     def allow_reads(self, allowed: bool) -> None:

@@ -1,4 +1,4 @@
-"""What programs find out about a modelled x86 PMU: CPUID, and the files of sysfs (engine/x86_64/pmu_files.py)."""
+"""The description of a modelled x86 PMU for programs: CPUID, and the files of sysfs (engine/x86_64/pmu_files.py)."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class ProgramPmu:
 
     @cached_property
     def identity(self) -> PmuIdentity:
-        """Its description for programs, of an x86 PMU."""
+        """Its description for programs; of an x86 PMU alone."""
         return identity_of(self._model)
 
     def set_overflow_handler(self, told: Callable[[Sequence[int], int, int], None] | None) -> None:

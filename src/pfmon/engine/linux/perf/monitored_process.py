@@ -27,7 +27,7 @@ class MonitoredProcess(Protocol):
 
     @property
     def clock(self) -> int | None:
-        """What the program reads as the processor's clock, in nanoseconds; None: that has another rate."""
+        """The processor's clock as the program reads it, in nanoseconds; None: it has another rate."""
 
     def time_since(self, retired: int) -> int:
         """The processor time since that many instructions had retired."""
@@ -42,7 +42,7 @@ class MonitoredProcess(Protocol):
         """Let a counter count nothing from the next instruction on, without a commit."""
 
     def read_index(self, counter: int) -> int:
-        """By what number the program reads a counter."""
+        """The number by which the program reads a counter."""
 
     def allow_reads(self, allowed: bool) -> None:
         """Set whether the program may read counters with an instruction."""
