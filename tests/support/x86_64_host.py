@@ -19,6 +19,7 @@ from pfmon.engine.guest_settings import GuestSettings
 from pfmon.program import image
 from pfmon.stream._stream import Recorder, Tee
 
+SUPPORT = Path(__file__).resolve().parent
 FLAGS = Path("/proc/cpuinfo").read_text(errors="replace") if Path("/proc/cpuinfo").exists() else ""
 HERE = platform.machine() == "x86_64" and "avx2" in FLAGS
 MARKS = [pytest.mark.skipif(not HERE, reason="the engine runs on x86-64 hosts with AVX2"), ASSEMBLER]
@@ -48,6 +49,13 @@ WAYS = {
     "slow": ["-e", "instructions_retired", "--slow"],
 }
 """How the counts reach the reader: as counters, as words, as words with addresses, one instruction a block."""
+
+
+def compiled(directory: Path, name: str, *options: str) -> Path:
+    """The program of x86_64_NAME.c in a directory."""
+    program = directory / name
+    subprocess.run(["cc", "-O1", "-w", "-o", program, SUPPORT / f"x86_64_{name}.c", *options], check=True)
+    return program
 
 
 def outcomes(program: Sequence[str | Path], directory: Path, *options: str) -> dict[str, tuple[int, str, int]]:

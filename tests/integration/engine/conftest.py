@@ -9,8 +9,7 @@ from pathlib import Path
 import following
 import pytest
 from confined_roots import make_root
-
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
+from x86_64_host import compiled
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +17,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Static programs: `root`, which makes all calls with paths, and `hostile`."""
     made = tmp_path_factory.mktemp("programs")
     for name in ("root", "root_random", "hostile"):
-        source = SUPPORT / f"x86_64_{name}.c"
-        subprocess.run(["cc", "-O1", "-w", "-static", "-fno-stack-protector", "-o", made / name, source], check=True)
+        compiled(made, name, "-static", "-fno-stack-protector")
     return made
 
 
@@ -54,6 +52,12 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "etc").mkdir()
     (root / "etc" / "mine").write_text("mine\n")
     return root
+
+
+@pytest.fixture(scope="session")
+def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that has perf events of its own."""
+    return compiled(tmp_path_factory.mktemp("events"), "events", "-static", "-pthread")
 
 
 @pytest.fixture(params=following.ENGINES)
