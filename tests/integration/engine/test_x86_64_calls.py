@@ -5,20 +5,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from x86_64_host import MARKS, PFMON
+from x86_64_host import MARKS, PFMON, SUPPORT, compiled
 
 pytestmark = [*MARKS, pytest.mark.slow]
 
-SOURCE = Path(__file__).parents[2] / "support" / "x86_64_calls.c"
-PARTS = re.findall(r'^    \{"([-a-z]+)", ', SOURCE.read_text(), re.MULTILINE)
+PARTS = re.findall(r'^    \{"([-a-z]+)", ', (SUPPORT / "x86_64_calls.c").read_text(), re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that prints what calls return."""
-    made = tmp_path_factory.mktemp("calls") / "calls"
-    subprocess.run(["cc", "-O1", "-w", "-o", made, SOURCE, "-lrt", "-pthread"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("calls"), "calls", "-lrt", "-pthread")
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -6,18 +6,16 @@ from pathlib import Path
 
 import pytest
 from qemu_guests import assemble
-from x86_64_host import ENGINE, MARKS, PFMON, WAYS, outcomes, pfmon
+from x86_64_host import ENGINE, MARKS, PFMON, WAYS, compiled, outcomes, pfmon
 from x86_64_steps import stepped
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = [*MARKS, pytest.mark.slow]
 
 
 @pytest.mark.slow
 def test_stores_of_program_and_kernel_change_the_code_that_executes(tmp_path: Path) -> None:
     """The rest of a block that writes over itself; system calls and frames of signals in pages of code."""
-    program = tmp_path / "changing"
-    subprocess.run(["cc", "-O1", "-o", program, SUPPORT / "x86_64_changing_code.c"], check=True)
+    program = compiled(tmp_path, "changing_code")
     native = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     found = outcomes([program], tmp_path)
     assert {told for _, told, _ in found.values()} == {native} and "kernel 4104 402" in native
@@ -145,9 +143,7 @@ def test_indirect_branches_are_as_fast_after_translations_were_forgotten(tmp_pat
 @pytest.fixture(scope="module")
 def patched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that changes functions which call each other."""
-    made = tmp_path_factory.mktemp("patched") / "patched"
-    subprocess.run(["cc", "-O1", "-o", made, SUPPORT / "x86_64_patched_code.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("patched"), "patched_code")
 
 
 @pytest.mark.parametrize("seed", [*range(1, 4), *(pytest.param(n, marks=pytest.mark.exhaustive) for n in range(4, 60))])

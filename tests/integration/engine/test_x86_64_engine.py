@@ -11,14 +11,13 @@ from command import refused
 from grids import few, first_quick
 from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU, assemble
-from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, counted, outcomes, pfmon
+from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, compiled, counted, outcomes, pfmon
 
 from pfmon.engine.x86_64.processors import FEATURES
 from pfmon.engine.x86_64.x86_64_guest import UNSUPPORTED as WHY
 from pfmon.engine.x86_64.x86_64_guest import check_host, runtime_path
 from pfmon.errors import PfmonError
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = MARKS
 
 NAMES = sorted(set(SMALL) - {"epic"})
@@ -111,9 +110,7 @@ def test_programs_of_the_host_behave_as_natively(words: list[str], tmp_path: Pat
 @pytest.fixture(scope="module")
 def signals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that prints what it sees of signals."""
-    made = tmp_path_factory.mktemp("signals") / "signals"
-    subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_signals.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("signals"), "signals")
 
 
 @pytest.mark.slow
@@ -140,8 +137,7 @@ def test_frames_of_signals_hold_the_state_of_the_processor(processor: str, tmp_p
     """The handler changes xmm4 and MXCSR in the frame and all registers: the program goes on with those of the frame.
 
     test_x86_64_hosts.py compares with what such processors do natively."""
-    program = tmp_path / "frames"
-    subprocess.run(["cc", "-O1", "-o", program, SUPPORT / "x86_64_frames.c"], check=True)
+    program = compiled(tmp_path, "frames")
     done = pfmon(ENGINE, processor, *WAYS["totals"], "--outfile=/dev/null", str(program))
     assert done.stdout.splitlines() == [
         FRAMES[processor],
@@ -419,8 +415,7 @@ def test_runtime_is_built_without_relocations() -> None:
 def test_accesses_of_the_engine_need_not_be_aligned(tmp_path: Path) -> None:
     """Programs set the flag AC to find out about their processor: the engine's own accesses, and the runtime's, are as
     without it."""
-    program = tmp_path / "program"
-    subprocess.run(["cc", "-O1", "-pthread", "-o", program, SUPPORT / "x86_64_alignment_check.c"], check=True)
+    program = compiled(tmp_path, "alignment_check", "-pthread")
     native = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     assert native.count(" 40000 40000\n") == 3
     assert {(status, told) for status, told, _ in outcomes([program], tmp_path).values()} == {(0, native)}

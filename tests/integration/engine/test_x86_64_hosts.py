@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from subprocess import run
 from typing import NamedTuple
 
 import played_hosts
@@ -12,11 +11,9 @@ import pytest
 from host_programs import may_install, needs
 from played_hosts import Kernel, Ran
 from qemu_guests import EXAMPLES
-from x86_64_host import MARKS
+from x86_64_host import MARKS, compiled
 
 PYTHON = "/usr/bin/python3"
-FRAMES = Path(__file__).resolve().parents[2] / "support" / "x86_64_frames.c"
-KEPT = FRAMES.with_name("x86_64_kept_memory.c")
 NOT_MAPPED = 1
 """SEGV_MAPERR (sigaction(2))."""
 pytestmark = [
@@ -126,8 +123,7 @@ def test_counts_are_those_of_this_host(cpu: str, kernel: Kernel, here: Here, tmp
 @pytest.mark.parametrize("cpu", OWN_PROCESSORS)
 def test_frames_of_signals_are_those_of_the_processor(cpu: str, kernel: Kernel, tmp_path: Path) -> None:
     """The program prints natively what it prints under the engine, on its processor and on this host."""
-    program = str(tmp_path / "frames")
-    run(["cc", "-O1", "-o", program, str(FRAMES)], check=True)
+    program = str(compiled(tmp_path, "frames"))
     engine = [sys.executable, "-m", "pfmon", "--engine=x86_64", INSTRUCTIONS, "--outfile=/dev/null"]
     commands = [[program], [*engine, OWN_PROCESSORS[cpu], program]]
     native, there = played_hosts.play(cpu, commands, kernel, tmp_path)
@@ -139,8 +135,7 @@ def test_frames_of_signals_are_those_of_the_processor(cpu: str, kernel: Kernel, 
 
 def test_protection_key_keeps_the_runtime_s_memory(kernel: Kernel, tmp_path: Path) -> None:
     """Where the host has keys, stores of the guest fault as if nothing were there; the counts are the same."""
-    program = str(tmp_path / "kept")
-    run(["cc", "-O1", "-static", "-o", program, str(KEPT)], check=True)
+    program = str(compiled(tmp_path, "kept_memory", "-static"))
     command = [sys.executable, "-m", "pfmon", "--engine=x86_64", INSTRUCTIONS, program]
     with_keys, queens = played_hosts.play("max", [command, commands_with([INSTRUCTIONS])[0]], kernel, tmp_path)
     *lines, count = with_keys.out.splitlines()

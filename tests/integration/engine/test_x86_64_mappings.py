@@ -6,18 +6,15 @@ from pathlib import Path
 import pytest
 from grids import first_quick
 from qemu_guests import assemble
-from x86_64_host import MARKS, outcomes, refusals
+from x86_64_host import MARKS, compiled, outcomes, refusals
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = [*MARKS, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
 def mappings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that prints what it sees of mappings."""
-    made = tmp_path_factory.mktemp("mappings") / "mappings"
-    subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_mappings.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("mappings"), "mappings")
 
 
 @pytest.mark.parametrize("part", first_quick(["moves", "places", "sizes", "overflow"]))

@@ -4,9 +4,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from x86_64_host import ENGINE, MARKS, PFMON, WAYS, pfmon
+from x86_64_host import ENGINE, MARKS, PFMON, WAYS, compiled, pfmon
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = MARKS
 REFUSED = {
     "process_vm_readv": "EPERM",
@@ -30,9 +29,7 @@ REFUSED = {
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that makes the calls."""
-    made = tmp_path_factory.mktemp("own") / "own"
-    subprocess.run(["cc", "-O1", "-o", made, SUPPORT / "x86_64_own_memory.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("own"), "own_memory")
 
 
 def test_calls_with_its_memory_fail_as_natively_without_it(program: Path) -> None:

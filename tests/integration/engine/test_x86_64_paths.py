@@ -5,19 +5,15 @@ from pathlib import Path
 
 import pytest
 from qemu_guests import QEMU, assemble
-from x86_64_host import ENGINE, MARKS, V3, outcomes, pfmon, recorded
+from x86_64_host import ENGINE, MARKS, V3, compiled, outcomes, pfmon, recorded
 
 pytestmark = MARKS
-
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Calls that return elsewhere, faults in later blocks, code ahead that changes, code far away, recursion."""
-    made = tmp_path_factory.mktemp("paths") / "paths"
-    subprocess.run(["cc", "-O1", "-static", "-o", made, SUPPORT / "x86_64_paths.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("paths"), "paths", "-static")
 
 
 def test_paths_compute_what_the_program_does_natively(program: Path, tmp_path: Path) -> None:

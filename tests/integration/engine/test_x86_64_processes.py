@@ -5,18 +5,16 @@ from pathlib import Path
 
 import pytest
 from qemu_guests import assemble
-from x86_64_host import MARKS, outcomes
+from x86_64_host import MARKS, compiled, outcomes
 from x86_64_steps import stepped
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = MARKS
 
 
 @pytest.mark.slow
 def test_child_of_vfork_shares_the_memory_until_it_executes(tmp_path: Path) -> None:
     """Also posix_spawn, which learns so that there is no program; system and popen; children that are killed."""
-    program = tmp_path / "processes"
-    subprocess.run(["cc", "-O1", "-w", "-o", program, SUPPORT / "x86_64_processes.c"], check=True)
+    program = compiled(tmp_path, "processes")
     native = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     found = outcomes([program], tmp_path)
     assert {told for _, told, _ in found.values()} == {native} and "spawn 2 0" in native

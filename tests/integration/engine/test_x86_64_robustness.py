@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from grids import few, first_quick
 from qemu_guests import assemble
-from x86_64_host import MARKS, PFMON, WAYS, outcomes
+from x86_64_host import MARKS, PFMON, SUPPORT, WAYS, compiled, outcomes
 
 from pfmon.engine.x86_64.x86_64_guest import runtime_path
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = [*MARKS, pytest.mark.slow]
 
 RUNTIME = Path(runtime_path()).resolve()
@@ -126,9 +125,7 @@ MEMORY = {
 @pytest.fixture(scope="module")
 def wild(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that stores at random addresses."""
-    made = tmp_path_factory.mktemp("wild") / "wild"
-    subprocess.run(["cc", "-O1", "-static", "-o", made, SUPPORT / "x86_64_wild.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("wild"), "wild", "-static")
 
 
 @pytest.mark.parametrize("runs", [12, pytest.param(200, marks=pytest.mark.exhaustive)])

@@ -14,7 +14,6 @@ from renaming import renaming
 from x86_64_host import MARKS, PFMON, counted
 
 PYTHON = "/usr/bin/python3"
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 NEEDS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root changes the root")
 pytestmark = MARKS
 

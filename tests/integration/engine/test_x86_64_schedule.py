@@ -9,11 +9,10 @@ import pytest
 from following import EVENT, counted, follow, tasks
 from host_programs import RUNS_X86_64
 from qemu_guests import compile_c
-from x86_64_host import PFMON, pfmon
+from x86_64_host import PFMON, compiled, pfmon
 
 import pfmon as library
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = RUNS_X86_64
 
 ALIKE = ["ping", "large", "stops", "locks", "fifo", "signals", "shared", "killer", "leaver", "vfork"]
@@ -22,10 +21,7 @@ ALIKE = ["ping", "large", "stops", "locks", "fifo", "signals", "shared", "killer
 
 @pytest.fixture(scope="module")
 def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("families") / "families"
-    command = ["cc", "-O1", "-w", "-static", "-o", program, SUPPORT / "x86_64_families.c"]
-    subprocess.run(command, check=True)
-    return program
+    return compiled(tmp_path_factory.mktemp("families"), "families", "-static")
 
 
 @pytest.mark.slow

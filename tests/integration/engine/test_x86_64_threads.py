@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 from grids import few, first_quick
 from qemu_guests import QEMU, assemble, compile_c
-from x86_64_host import ENGINE, MARKS, PFMON, WAYS, counted, outcomes, pfmon, without_input
+from x86_64_host import ENGINE, MARKS, PFMON, SUPPORT, WAYS, compiled, counted, outcomes, pfmon, without_input
 
 pytestmark = MARKS
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 COUNT = ["-e", "instructions_retired"]
 PARTS = (
     *(
@@ -48,23 +47,16 @@ REPEATED = [part for part in PARTS if part != "children"]
 """Those in which no other process of the host takes part."""
 
 
-def compiled(directory: Path, name: str, *options: str) -> str:
-    program = directory / name
-    source = SUPPORT / f"{name}.c"
-    subprocess.run(["cc", "-O1", "-w", "-pthread", *options, "-o", program, source], check=True)
-    return str(program)
-
-
 @pytest.fixture(scope="module")
 def threads(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The program that has the parts."""
-    return compiled(tmp_path_factory.mktemp("threads"), "x86_64_threads")
+    return str(compiled(tmp_path_factory.mktemp("threads"), "threads", "-pthread"))
 
 
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The program that ends in several ways."""
-    return compiled(tmp_path_factory.mktemp("ends"), "x86_64_thread_ends")
+    return str(compiled(tmp_path_factory.mktemp("ends"), "thread_ends", "-pthread"))
 
 
 def natively(*words: str) -> subprocess.CompletedProcess[str]:
@@ -105,14 +97,14 @@ def test_the_same_with_other_times_numbers_and_turns(threads: str, part: str, op
 @pytest.mark.parametrize("part", REPEATED)
 def test_the_same_in_a_root_that_the_kernel_guards(tmp_path: Path, part: str) -> None:
     (tmp_path / "tmp").mkdir()
-    program = compiled(tmp_path, "x86_64_threads", "-static")
+    program = str(compiled(tmp_path, "threads", "-pthread", "-static"))
     done = without_input(*COUNT, f"--sysroot={tmp_path}", "--confine", program, part)
     assert done.stdout.startswith(natively(program, part).stdout) and done.returncode == 0, done
 
 
 @pytest.mark.slow
 def test_a_guarded_root_may_have_threads(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "x86_64_threads", "-static")
+    program = str(compiled(tmp_path, "threads", "-pthread", "-static"))
     done = without_input(*COUNT, f"--sysroot={tmp_path}", "--confine", program, "conditions")
     assert done.stdout.startswith("conditions 179400\n")
 
@@ -120,7 +112,7 @@ def test_a_guarded_root_may_have_threads(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", few(range(300), 2))
 def test_threads_that_do_random_things_end(tmp_path: Path, seed: int) -> None:
-    program = compiled(tmp_path, "x86_64_wild_threads")
+    program = str(compiled(tmp_path, "wild_threads", "-pthread"))
     options = f"--schedule-seed={seed % 5}", f"--quantum={100 + 13 * seed * seed}"
     done = without_input(*COUNT, *options, program, str(seed))
     assert done.stdout.startswith(natively(program, str(seed)).stdout) and done.returncode == 0, done
@@ -351,12 +343,10 @@ int main(void) {
 @pytest.mark.slow
 def test_the_order_does_not_depend_on_how_fast_output_is_read(tmp_path: Path) -> None:
     """More bytes than a pipe holds; the other thread counts as long as it has turns."""
-    source = tmp_path / "writer.c"
-    source.write_text(WRITER)
-    subprocess.run(["cc", "-O1", "-pthread", "-o", tmp_path / "writer", source], check=True)
+    program = compile_c(tmp_path, WRITER, "-pthread")
     told = []
     for seconds in (0, 0.7):
-        command = [*PFMON, *COUNT, "--outfile=/dev/null", str(tmp_path / "writer")]
+        command = [*PFMON, *COUNT, "--outfile=/dev/null", str(program)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as run:
             assert run.stdout is not None
             time.sleep(seconds)

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from grids import first_quick
 from qemu_guests import assemble
-from x86_64_host import ENGINE, MARKS, PFMON, WAYS, counted, outcomes, pfmon
+from x86_64_host import ENGINE, MARKS, PFMON, WAYS, compiled, counted, outcomes, pfmon
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 pytestmark = [*MARKS, pytest.mark.slow]
 
 ARMED = """
@@ -96,9 +95,7 @@ def test_wait_takes_no_processor_time(way: str, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def waits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that prints how its waits end."""
-    made = tmp_path_factory.mktemp("waits") / "waits"
-    subprocess.run(["cc", "-O1", "-w", "-pthread", "-o", made, SUPPORT / "x86_64_waits.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("waits"), "waits", "-pthread")
 
 
 ENDS = """\

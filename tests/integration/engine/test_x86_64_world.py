@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 from grids import first_quick
-from x86_64_host import AVX512, ENGINE, MARKS, PFMON, V3, WAYS, counted, pfmon
+from x86_64_host import AVX512, ENGINE, MARKS, PFMON, V3, WAYS, compiled, counted, pfmon
 
-SUPPORT = Path(__file__).resolve().parents[2] / "support"
 PYTHON = "/usr/bin/python3"
 
 EXECUTED = """
@@ -185,9 +184,7 @@ def test_order_of_creation_changes_neither_listing_nor_count(words: list[str], t
 @pytest.fixture(scope="module")
 def directories(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that reads directories in all ways."""
-    made = tmp_path_factory.mktemp("directories") / "directories"
-    subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_directories.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("directories"), "directories")
 
 
 @pytest.mark.parametrize("count", [3, 400])
@@ -341,9 +338,7 @@ def test_counts_do_not_depend_on_what_is_written_there(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def bad_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that calls the kernel with random arguments."""
-    made = tmp_path_factory.mktemp("calls") / "bad_calls"
-    subprocess.run(["cc", "-O1", "-w", "-o", made, SUPPORT / "x86_64_bad_calls.c"], check=True)
-    return made
+    return compiled(tmp_path_factory.mktemp("calls"), "bad_calls")
 
 
 @pytest.mark.parametrize("seed", first_quick(range(6)))
