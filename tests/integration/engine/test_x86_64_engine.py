@@ -295,6 +295,12 @@ def test_program_that_has_written_or_read_or_polled_does_not_begin_anew(unsuppor
     assert "as the engine x86_64 does not: give --engine=qemu" in done.stderr
 
 
+@QEMU
+def test_such_a_program_that_another_one_executes_needs_qemu_and_following(unsupported: str) -> None:
+    done = pfmon("-e", "instructions_retired", "/bin/sh", "-c", f"exec {unsupported} w", status=125)
+    assert done.stderr.endswith("as the engine x86_64 does not: give --engine=qemu --follow-all\n")
+
+
 def test_processor_that_the_engine_does_not_have_is_refused() -> None:
     said = refused(ENGINE, "-e", "instructions_retired", "--set=qemu.cpu=EPYC", "/bin/true")
     assert "x86-64-v4, x86-64-v3, Nehalem, Conroe" in said

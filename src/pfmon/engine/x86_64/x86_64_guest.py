@@ -286,11 +286,10 @@ class X8664Guest(ProcessGuest):
             why = UNSUPPORTED[self._reader.trouble]
             instead = "--confine needs it" if self._wanted.settings.confined else _instead()
             if self._wanted.waiting:
-                instead = "give --follow-all"  # qemu would not count what the named program executes
+                instead = _instead("--engine=qemu --follow-all")  # else qemu counts the named program alone
             text = f"{path}: cannot be counted by this engine: {why}: {instead}"
             raise UnsupportedError(text, why, self._reader.outside)
-        if self._reader.damaged or self._reader.trouble:
-            why = TROUBLES[4] if self._reader.damaged else TROUBLES.get(self._reader.trouble, TROUBLES[4])
+        if why := _trouble(self._reader):
             raise LostError(f"{path}: cannot be counted: {why}")
         if self._stopping:
             return
@@ -340,8 +339,8 @@ def _command(pid: int) -> list[str]:
     return [os.fsdecode(word) for word in (words[EXECUTED], *arguments[1:])]
 
 
-def _instead() -> str:
-    """The option for a program that this engine does not run, or how to install the emulator."""
+def _instead(options: str = "--engine=qemu") -> str:
+    """The options for a program that this engine does not run, or how to install the emulator."""
     if find(InstructionSet.X86_64):
-        return "give --engine=qemu"
+        return f"give {options}"
     return f"qemu-x86_64 would run it, but is not installed: {INSTALL}"
