@@ -2,6 +2,7 @@
 
 #include <asm/unistd.h>
 #include <linux/mman.h>
+#include <linux/prctl.h>
 #include <linux/signal.h>
 
 #include "performance/performance.h"
@@ -14,7 +15,7 @@
 #include "world/world.h"
 
 enum {
-    NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SET_GS = 0x1001, SET_FS = 0x1002, SET_SECCOMP = 22, NOT_VALID = 22,
+    NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SET_GS = 0x1001, SET_FS = 0x1002, NOT_VALID = 22,
     NOT_PERMITTED = 1, NO_SPACE = 28
 };
 
@@ -88,8 +89,8 @@ static int64_t execute_call(int64_t number, uint64_t *a) {
         return result;
     if ((root.confined && guard_root(number, a, &result)) || path_call(&number, a, &result) || socket_call(number, a, &result)
         || root_call(number, a, &result) || world_call(number, a, &result) || clock_call(number, a, &result)
-        || id_call(number, a, &result) || timer_call(number, a, &result) || directory_call(number, a, &result)
-        || random_call(number, a, &result) || timed_wait_call(number, a, &result)
+        || sent_signal_call(number, a, &result) || id_call(number, a, &result) || timer_call(number, a, &result)
+        || directory_call(number, a, &result) || random_call(number, a, &result) || timed_wait_call(number, a, &result)
         || shared_wait_call(number, a, &result) || endless_wait_call(number, a, &result))
         return result;
     switch (number) {
@@ -106,8 +107,6 @@ static int64_t execute_call(int64_t number, uint64_t *a) {
         leave_robust_lists();
         end_process(number, a[0]);
         return 0;
-    case __NR_kill: case __NR_tkill: case __NR_tgkill:
-        return send_signal(number, a);
     case __NR_arch_prctl:
         return set_base(a);
     case __NR_ptrace: case __NR_process_vm_readv: case __NR_process_vm_writev: case __NR_pidfd_getfd:
@@ -119,7 +118,9 @@ static int64_t execute_call(int64_t number, uint64_t *a) {
     case __NR_seccomp:           /* a filter would filter the runtime's calls, too */
         return -NOT_VALID;
     case __NR_prctl:
-        return a[0] == SET_SECCOMP ? -NOT_VALID : pass_on(number, a);
+        if (a[0] == PR_SET_PDEATHSIG)
+            return set_parent_death_signal(a);
+        return a[0] == PR_SET_SECCOMP ? -NOT_VALID : pass_on(number, a);
     default:
         if (threaded && blocking_call(number, a, &result))
             return result;

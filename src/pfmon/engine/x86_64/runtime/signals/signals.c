@@ -302,7 +302,7 @@ static void act_by_default(int number, uint64_t ip) {
     if (FAULT_SIGNALS & BIT(number) || !(IGNORED_SIGNALS & BIT(number) || STOPPING_SIGNALS & BIT(number)))
         die(number, ip);
     if (STOPPING_SIGNALS & BIT(number))
-        KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGSTOP);
+        stop_process();
 }
 
 /* Whether a signal has no effect when it arrives. */

@@ -14,7 +14,7 @@
 #include "world/text.h"
 #include "world/world.h"
 
-enum { MOMENT = 1000000, MOST_MOMENTS = 1000, STOP_MOMENTS = 5 };
+enum { MOMENT = 1000000, MOST_MOMENTS = 1000 };
 
 /* The state of a process as /proc has it; 'X': there is none, '?': it is not known. */
 char state_of(uint32_t host) {
@@ -42,7 +42,7 @@ bool is_dead(uint32_t host) {
     return found == 'X' || found == 'Z';
 }
 
-static void wait_a_moment(void) {
+void wait_a_moment(void) {
     struct __kernel_timespec time = {0, MOMENT};
     KERNEL2(__NR_nanosleep, &time, 0);
 }
@@ -62,62 +62,64 @@ void wait_for_death(uint32_t host) {
     KERNEL4(__NR_waitid, P_ALL, 0, 0, WNOHANG | WNOWAIT | WEXITED);      /* behind the lock under which it tells its parent */
 }
 
-/* ---------------------------------------------------------------- signals of the run */
-
-/* Whether kill(2) with that number, of the host, reaches a process. */
-static bool reaches(int32_t given, uint32_t host) {
-    if (given > 0)
-        return (uint32_t)given == host;
-    return given == -1 || KERNEL1(__NR_getpgid, host) == (given ? -(int64_t)given : KERNEL1(__NR_getpgid, 0));
-}
-
-static bool stops(uint64_t signal) {
-    return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-}
-
-/* Whether a process stops by a signal that it may handle. */
-static bool has_stopped(uint32_t host) {
+/* Until a process that stops itself has stopped: a SIGCONT before would be none. */
+void wait_for_stop(uint32_t host) {
+    char found;
     int i;
-    for (i = 0; i < STOP_MOMENTS && state_of(host) != 'T'; i++)
+    for (i = 0; i < MOST_MOMENTS; i++) {
+        found = state_of(host);
+        if (found == 'T' || found == 'Z' || found == 'X')
+            return;
         wait_a_moment();
-    return i < STOP_MOMENTS;
+    }
 }
 
-static void follow_signal(int32_t given, uint64_t signal) {
+/* ---------------------------------------------------------------- the end of a parent */
+
+/* prctl(PR_SET_PDEATHSIG): the kernel sends the signal. */
+int64_t set_parent_death_signal(const uint64_t *a) {
+    int64_t result = pass_on(__NR_prctl, a);
+    if (result == 0 && schedule->on)
+        schedule->processes[own_place].dies_with = a[1] == SIGKILL ? (uint32_t)KERNEL0(__NR_getppid) : 0;
+    return result;
+}
+
+static bool dies_with_doomed(const struct process *it) {
     uint32_t i;
-    for (i = 0; i < schedule->places; i++) {
-        struct process *it = &schedule->processes[i];
-        if (it->stage == NOBODY || !it->host || !reaches(given, it->host))
-            continue;
-        if (signal == SIGCONT)
-            it->stopped = false;
-        else if (stops(signal))
-            it->stopped = i != own_place && (signal == SIGSTOP || has_stopped(it->host));
-        else if (i != own_place) {
-            wait_for_death(it->host);
+    for (i = 0; i < schedule->places; i++)
+        if (schedule->processes[i].doomed && schedule->processes[i].host == it->dies_with)
+            return true;
+    return false;
+}
+
+/* The processes that the kernel kills when this one ends do not execute any more. */
+void doom_children(uint32_t host) {
+    bool found;
+    uint32_t i;
+    do {
+        found = false;
+        for (i = 0; i < schedule->places; i++) {
+            struct process *it = &schedule->processes[i];
+            if (it->stage == NOBODY || it->doomed || !it->dies_with || (it->dies_with != host && !dies_with_doomed(it)))
+                continue;
+            it->doomed = 1;
+            found = true;
+        }
+    } while (found);
+}
+
+/* Their parent has ended. */
+void wait_for_doomed(void) {
+    uint32_t i;
+    for (i = 0; i < schedule->places; i++)
+        if (schedule->processes[i].doomed && schedule->processes[i].stage != NOBODY && i != own_place) {
+            wait_for_death(schedule->processes[i].host);
             bury(i);
         }
-    }
-}
-
-/* kill, tkill and tgkill, with the host's numbers. */
-int64_t send_signal(int64_t number, const uint64_t *a) {
-    int32_t given = (int32_t)a[0];
-    uint64_t signal = a[number == __NR_tgkill ? 2 : 1];
-    bool to_itself = given != -1 && reaches(given, (uint32_t)KERNEL0(__NR_getpid));
-    int64_t result;
-    if (!others_exist() || (signal != SIGKILL && signal != SIGCONT && !stops(signal)))
-        return pass_on(number, a);
-    if (signal == SIGKILL && to_itself) {
-        publish_count();
-        leave_run();
-    }
-    if (stops(signal) && to_itself)
-        begin_stop();
-    result = pass_on(number, a);
-    if (stops(signal) && to_itself)
-        end_stop();
-    if (result == 0)
-        follow_signal(given, signal);
-    return result;
+    if (!schedule->processes[own_place].doomed)
+        return;
+    publish_count();
+    leave_run();
+    for (;;)
+        KERNEL0(__NR_pause);
 }

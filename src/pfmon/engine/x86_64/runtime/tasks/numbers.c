@@ -3,6 +3,7 @@
 
 #include "runtime.h"
 #include "schedule.h"
+#include "world/world.h"
 
 enum { NEIGHBOURS = 8 };
 
@@ -44,10 +45,21 @@ int64_t number_of_host(int64_t host) {
     return it ? it->number : host;
 }
 
-/* The host's number for one that the guest gives. */
+/* The host's number for a process that the guest names. */
 uint64_t host_of_number(uint64_t number) {
     uint32_t given = (uint32_t)number;
+    if (world.flags & HOST_IDS)
+        return number;
     return given >= FIRST_NUMBER && given < MAX_NUMBERS && schedule->hosts[given] ? schedule->hosts[given] : number;
+}
+
+uint64_t host_of_group(uint64_t number) {
+    return !(world.flags & HOST_IDS) && (uint32_t)number == FIRST_NUMBER ? schedule->group : host_of_number(number);
+}
+
+/* Of kill(2) and wait4(2): a negative number is a group. */
+uint64_t host_of_process_or_group(uint64_t number) {
+    return (int32_t)number < -1 ? -host_of_group((uint32_t)-(int32_t)number) : host_of_number(number);
 }
 
 /* Whether a process of the host belongs to the run: a group's or a session's number alone does not. */

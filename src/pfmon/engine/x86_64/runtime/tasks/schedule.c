@@ -115,6 +115,7 @@ void bury(uint32_t place) {
         schedule->natives--;
     return_to_lender(it);
     it->stage = NOBODY;
+    it->doomed = false;
     schedule->live--;
     schedule->events++;
 }
@@ -147,7 +148,12 @@ static void take_up(void) {
     own()->stage = ABLE;
     if (schedule->dying) {
         wait_for_death(schedule->dying);
+        wait_for_doomed();
         schedule->dying = 0;
+    }
+    if (schedule->stopping) {
+        wait_for_stop(schedule->stopping);
+        schedule->stopping = 0;
     }
     set_elapsed(schedule->clock);
     fire_timers();
@@ -199,7 +205,7 @@ static bool give_turn(uint32_t place) {
 }
 
 static bool is_ready(const struct process *it) {
-    if (it->stopped)
+    if (it->stopped || it->doomed)
         return false;
     return it->stage == ABLE || (it->stage == WAITING && (it->seen != schedule->events || it->deadline <= schedule->clock));
 }
@@ -213,6 +219,24 @@ static uint32_t next_ready(void) {
             return place;
     }
     return NONE;
+}
+
+/* A process that cannot go on gives the turn away; false: nobody can run. */
+static bool give_to_next(void) {
+    uint32_t next;
+    while ((next = next_ready()) != NONE)
+        if (give_turn(next))
+            return true;
+    return false;
+}
+
+/* Whether it has, and not yet waited for another one. */
+static bool gave_turn;
+
+static void wait_if_given(void) {
+    if (gave_turn || schedule->holder != own_place || own()->turn)
+        wait_for_turn();
+    gave_turn = false;
 }
 
 /* ---------------------------------------------------------------- all wait */
@@ -260,22 +284,28 @@ static void tell_deadlock(void) {
     schedule->deadlocked = 1;
 }
 
-/* Nothing can end any wait: all end. */
-static __attribute__((noreturn)) void end_all(void) {
+static void kill_all_others(void) {
     uint32_t i;
-    while (in_child && is_dead(schedule->first))
-        KERNEL0(__NR_pause);     /* what is left of a program that has ended: it ends with the run */
-    tell_deadlock();
     for (i = 0; i < schedule->places; i++)
         if (i != own_place && schedule->processes[i].stage != NOBODY && schedule->processes[i].host)
             KERNEL2(__NR_kill, schedule->processes[i].host, SIGKILL);
+}
+
+/* Nothing can end any wait: all end. */
+static __attribute__((noreturn)) void end_all(void) {
+    while (in_child && is_dead(schedule->first))
+        KERNEL0(__NR_pause);     /* what is left of a program that has ended: it ends with the run */
+    tell_deadlock();
+    kill_all_others();
     for (;;)
         KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
 }
 
-/* Something outside may let a stopped process go on. */
+/* Something outside may let a stopped process go on, while the first process exists. */
 static bool any_stopped(void) {
     uint32_t i;
+    if (is_dead(schedule->first))
+        return false;
     for (i = 0; i < schedule->places; i++)
         if (schedule->processes[i].stage != NOBODY && schedule->processes[i].stopped)
             return true;
@@ -288,7 +318,7 @@ static bool skip_time(void) {
     uint32_t i;
     for (i = 0; i < schedule->places; i++) {
         const struct process *it = &schedule->processes[i];
-        if (it->stage == WAITING && !it->stopped && it->deadline < earliest)
+        if (it->stage == WAITING && !it->stopped && !it->doomed && it->deadline < earliest)
             earliest = it->deadline;
     }
     if (earliest == NEVER)
@@ -407,23 +437,36 @@ void yield_turn(void) {
         }
 }
 
+/* The first process has ended, or is this one that ends, and those that are left are stopped: nobody lets them go on. */
+static bool only_stopped_are_left(void) {
+    uint32_t i;
+    for (i = 0; i < schedule->places; i++)
+        if (schedule->processes[i].stage != NOBODY && !schedule->processes[i].stopped)
+            return false;
+    return schedule->first == schedule->dying || is_dead(schedule->first);
+}
+
 /* The process is about to stop: others execute. */
 void begin_stop(void) {
-    uint32_t next;
     own()->stopped = 1;
+    schedule->stopping = (uint32_t)KERNEL0(__NR_getpid);
     schedule->events++;
     schedule->clock = elapsed();
     hand_over_words();
     publish_count();
-    while ((next = next_ready()) != NONE && !give_turn(next))
-        ;
+    gave_turn = give_to_next();
+    if (!gave_turn && only_stopped_are_left()) {
+        kill_all_others();
+        KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGKILL);
+    }
 }
 
 /* It goes on, or did not stop. */
 void end_stop(void) {
     own()->stopped = 0;
-    if (schedule->holder != own_place)
-        wait_for_turn();
+    if (schedule->stopping == own()->host)
+        schedule->stopping = 0;
+    wait_if_given();
 }
 
 /* After each system call. */
@@ -436,15 +479,14 @@ void after_call(void) {
 
 /* The process ends. */
 void leave_run(void) {
-    uint32_t next;
     if (!schedule || !schedule->on)
         return;
     schedule->clock = elapsed();
     schedule->dying = (uint32_t)KERNEL0(__NR_getpid);
     bury(own_place);
-    while ((next = next_ready()) != NONE)
-        if (give_turn(next))
-            return;
+    doom_children(schedule->dying);
+    if (!give_to_next() && only_stopped_are_left())
+        kill_all_others();
 }
 
 /* ---------------------------------------------------------------- vfork, exec */
@@ -488,7 +530,6 @@ void return_memory(bool back) {
 
 /* The host executes the process's program from here on, or, `native` being false, it could not. */
 void become_native(bool native) {
-    uint32_t next;
     if (!schedule->on)
         return;
     schedule->natives += native ? 1 : -1;
@@ -496,12 +537,10 @@ void become_native(bool native) {
         own()->stage = OUTSIDE;
         schedule->events++;
         schedule->clock = elapsed();
-        while ((next = next_ready()) != NONE && !give_turn(next))
-            ;
+        gave_turn = give_to_next();
     } else {
         own()->stage = ABLE;
-        if (schedule->holder != own_place)
-            wait_for_turn();
+        wait_if_given();
     }
 }
 

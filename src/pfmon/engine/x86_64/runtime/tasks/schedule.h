@@ -30,7 +30,9 @@ struct process {
     uint32_t call;               /* number of the system call that waits */
     uint8_t from_outside;        /* something outside of the run may end its wait */
     uint8_t stopped;             /* by a signal of the run */
-    uint16_t unused;
+    uint8_t doomed;              /* the kernel ends it with its parent, which is ending */
+    uint8_t unused;
+    uint32_t dies_with;          /* the host's number of the parent whose end kills it (PR_SET_PDEATHSIG); 0: none */
     uint32_t lender;             /* place of the process that lends it its memory, and one; 0: none */
 };
 
@@ -44,7 +46,7 @@ struct schedule {
     char deadlock[MAX_DEADLOCK_BYTES];
     uint32_t begun, on;          /* on: one executes at a time */
     uint32_t holder, giver;      /* places of the process that has the turn, and of the one that gave it */
-    uint32_t dying;              /* host's number of a process that has given it by its end; 0: none */
+    uint32_t dying, stopping;    /* host's numbers of processes that have given it by their end, and by a stop; 0: none */
     uint32_t places, live, natives;      /* places that were used; processes; those of them that are OUTSIDE */
     uint32_t last_number;
     uint32_t first, group, session, reaper;      /* the host's numbers of the first process, its group, session and parent */
@@ -91,12 +93,22 @@ void reaped(uint32_t host);
 bool is_dead(uint32_t host);
 char state_of(uint32_t host);
 void wait_for_death(uint32_t host);
-int64_t send_signal(int64_t number, const uint64_t *a);
+void wait_for_stop(uint32_t host);
+int64_t set_parent_death_signal(const uint64_t *a);
+void doom_children(uint32_t host);
+void wait_for_doomed(void);
+void wait_a_moment(void);
+
+/* sent_signals.c */
+void stop_process(void);
+bool sent_signal_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* numbers.c: numbers of processes, groups and sessions, the run's and the host's */
 void know_number(uint32_t host, uint32_t number);
 int64_t number_of_host(int64_t host);
 uint64_t host_of_number(uint64_t number);
+uint64_t host_of_group(uint64_t number);
+uint64_t host_of_process_or_group(uint64_t number);
 bool is_of_run(uint32_t host);
 
 /* shared_waits.c */

@@ -41,10 +41,8 @@ static bool signal_thread(uint64_t id, uint64_t signal, const siginfo_t *given, 
     siginfo_t info;
     if (!to)
         return false;
-    if (is_for_process(signal)) {
-        *result = pass_on(__NR_kill, (const uint64_t[6]){(uint64_t)KERNEL0(__NR_getpid), signal});
-        return true;
-    }
+    if (is_for_process(signal))
+        return sent_signal_call(__NR_kill, (const uint64_t[6]){process_id(), signal}, result);
     if (signal > SIGNALS) {
         *result = -EINVAL;
         return true;

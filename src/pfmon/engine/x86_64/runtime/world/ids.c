@@ -74,20 +74,6 @@ uint32_t process_session(void) {
     return (uint32_t)seen_group(KERNEL1(__NR_getsid, 0));
 }
 
-/* The host's number for a process that the guest names. */
-static uint64_t process_of(uint64_t given) {
-    return host_of_number(given);
-}
-
-static uint64_t group_of(uint64_t given) {
-    return (uint32_t)given == FIRST_NUMBER ? schedule->group : host_of_number(given);
-}
-
-/* Of kill(2) and wait4(2): a negative number is a group. */
-static uint64_t process_or_group_of(uint64_t given) {
-    return (int32_t)given < -1 ? -group_of((uint32_t)-(int32_t)given) : process_of(given);
-}
-
 /* A signal's sender, as the guest sees it: numbers of kill(2), and those of SIGCHLD. */
 void show_sender(siginfo_t *info) {
     if (of_host() || (info->si_signo != SIGCHLD && info->si_code != SI_USER && info->si_code != SI_QUEUE
@@ -243,7 +229,7 @@ static int64_t pass_process(int64_t number, const uint64_t *a, uint64_t first, u
 
 /* The host's group of the first process becomes its own then. */
 static int64_t set_group(const uint64_t *a) {
-    int64_t result = pass_process(__NR_setpgid, a, process_of(a[0]), group_of(a[1]));
+    int64_t result = pass_process(__NR_setpgid, a, host_of_number(a[0]), host_of_group(a[1]));
     schedule->group = (uint32_t)KERNEL1(__NR_getpgid, schedule->first);
     return result;
 }
@@ -258,11 +244,11 @@ static int64_t wait_for_child(int64_t number, const uint64_t *a) {
     int64_t result;
     siginfo_t *info = (siginfo_t *)a[2];
     if (number == __NR_wait4) {
-        result = wait_for_process(number, (const uint64_t[6]){process_or_group_of(a[0]), a[1], a[2], a[3]});
+        result = wait_for_process(number, (const uint64_t[6]){host_of_process_or_group(a[0]), a[1], a[2], a[3]});
         note_child(result);
         return seen_process(result);
     }
-    result = wait_for_process(number, (const uint64_t[6]){a[0], a[0] == P_PGID ? group_of(a[1]) : a[0] == P_PID ? process_of(a[1]) : a[1],
+    result = wait_for_process(number, (const uint64_t[6]){a[0], a[0] == P_PGID ? host_of_group(a[1]) : a[0] == P_PID ? host_of_number(a[1]) : a[1],
                                                           a[2], a[3], a[4]});
     if (result == 0 && info) {
         note_child(info->si_pid);
@@ -285,7 +271,7 @@ static bool owner_of_file_call(int64_t number, const uint64_t *a, int64_t *resul
         return false;
     switch (a[1]) {
     case F_SETOWN:
-        *result = pass_on(number, (const uint64_t[6]){a[0], a[1], process_or_group_of(a[2])});
+        *result = pass_on(number, (const uint64_t[6]){a[0], a[1], host_of_process_or_group(a[2])});
         return true;
     case F_GETOWN:
         *result = pass_on(number, a);
@@ -295,7 +281,7 @@ static bool owner_of_file_call(int64_t number, const uint64_t *a, int64_t *resul
         if (!are_readable(a[2], sizeof(own)))
             return false;
         own.type = given->type;
-        own.process = (int)(own.type == OWNER_EX_GROUP ? group_of((uint32_t)given->process) : process_of((uint32_t)given->process));
+        own.process = (int)(own.type == OWNER_EX_GROUP ? host_of_group((uint32_t)given->process) : host_of_number((uint32_t)given->process));
         *result = pass_on(number, (const uint64_t[6]){a[0], a[1], (uint64_t)&own});
         return true;
     case F_GETLK:
@@ -319,7 +305,7 @@ static bool terminal_call(const uint64_t *a, int64_t *result) {
     }
     if (a[1] != SET_FOREGROUND || !are_readable(a[2], 4))
         return false;
-    group = group_of(*(uint32_t *)a[2]);
+    group = host_of_group(*(uint32_t *)a[2]);
     *result = pass_process(__NR_ioctl, (const uint64_t[6]){a[0], a[1], (uint64_t)&group}, a[0], a[1]);
     return true;
 }
@@ -340,7 +326,7 @@ static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
         *result = process_group();
         return true;
     case __NR_getpgid: case __NR_getsid:
-        *result = seen_group(pass_process(number, a, process_of(a[0]), 0));
+        *result = seen_group(pass_process(number, a, host_of_number(a[0]), 0));
         return true;
     case __NR_setsid:
         *result = is_first() ? -EPERM /* it leads a group */ : seen_process(pass_on(number, a));
@@ -348,27 +334,15 @@ static bool process_call(int64_t number, const uint64_t *a, int64_t *result) {
     case __NR_setpgid:
         *result = set_group(a);
         return true;
-    case __NR_kill:
-        *result = send_signal(number, (const uint64_t[6]){process_or_group_of(a[0]), a[1]});
-        return true;
     case __NR_wait4: case __NR_waitid:
         *result = wait_for_child(number, a);
         return true;
-    case __NR_tkill:
-        *result = send_signal(number, (const uint64_t[6]){process_of(a[0]), a[1]});
-        return true;
-    case __NR_tgkill:
-        *result = send_signal(number, (const uint64_t[6]){process_of(a[0]), process_of(a[1]), a[2]});
-        return true;
     case __NR_getpriority: case __NR_setpriority:
-        *result = pass_process(number, a, a[0], a[0] == 0 ? process_of(a[1]) : a[0] == 1 ? group_of(a[1]) : a[1]);
+        *result = pass_process(number, a, a[0], a[0] == 0 ? host_of_number(a[1]) : a[0] == 1 ? host_of_group(a[1]) : a[1]);
         return true;
-    case __NR_rt_sigqueueinfo: case __NR_prlimit64: case __NR_sched_getparam: case __NR_sched_setparam:
+    case __NR_prlimit64: case __NR_sched_getparam: case __NR_sched_setparam:
     case __NR_sched_getscheduler: case __NR_sched_setscheduler: case __NR_sched_getattr: case __NR_pidfd_open:
-        *result = pass_process(number, a, process_of(a[0]), a[1]);
-        return true;
-    case __NR_rt_tgsigqueueinfo:
-        *result = pass_process(number, a, process_of(a[0]), process_of(a[1]));
+        *result = pass_process(number, a, host_of_number(a[0]), a[1]);
         return true;
     case __NR_ioctl:
         return terminal_call(a, result);
