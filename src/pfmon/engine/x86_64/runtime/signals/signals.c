@@ -24,7 +24,6 @@ enum {
     FAULT_ADDRESS = 14, NOT_VALID = 22
 };
 
-#define BIT(number) ((uint64_t)1 << ((number) - 1))
 #define FAULT_SIGNALS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
 #define IGNORED_SIGNALS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 #define STOPPING_SIGNALS (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
@@ -240,7 +239,7 @@ void signals_begin(void) {
     KERNEL2(__NR_sigaltstack, &stack, 0);
     for (number = 1; number <= SIGNALS; number++) {
         KERNEL4(__NR_rt_sigaction, number, 0, &own.actions[number], 8);
-        if (FAULT_SIGNALS & BIT(number))
+        if (is_fault_signal(number))
             set_action(number, (uint64_t)enter_handler);
     }
     if (others_exist())
@@ -299,7 +298,7 @@ static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
 
 /* A signal without a handler that the kernel has not acted on: a fault's, or one for a thread. */
 static void act_by_default(int number, uint64_t ip) {
-    if (FAULT_SIGNALS & BIT(number) || !(IGNORED_SIGNALS & BIT(number) || STOPPING_SIGNALS & BIT(number)))
+    if (is_fatal(number))
         die(number, ip);
     if (STOPPING_SIGNALS & BIT(number))
         KERNEL2(__NR_kill, KERNEL0(__NR_getpid), SIGSTOP);
@@ -376,7 +375,7 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
         if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + sizeof(*to) - 8))
             return -FAULT_ADDRESS;
         own.actions[number] = *to;
-        if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1 && !(others_exist() && ends_process((int)number)))
+        if (!is_fault_signal((int)number) && to->handler <= 1 && !(others_exist() && ends_process((int)number)))
             KERNEL4(__NR_rt_sigaction, number, to, 0, 8);
         else
             set_action((int)number, (uint64_t)enter_handler);

@@ -12,6 +12,8 @@ struct ucontext;
 
 enum { SIGNALS = 64 };
 
+#define BIT(number) ((uint64_t)1 << ((number) - 1))      /* of a signal, in a mask */
+
 struct action {                  /* of a signal, in the kernel's layout */
     uint64_t handler, flags, restorer, mask;
 };
