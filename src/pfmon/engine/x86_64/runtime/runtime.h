@@ -282,7 +282,6 @@ void signals_begin(void);
 void take_fatal_signals(void);
 void raise_fault(int signal, int code, uint64_t address);
 uint64_t deliver_signals(uint64_t ip);
-void take_signalled_block(void);
 bool is_signal_call(int64_t number);
 int64_t signal_call(int64_t number, const uint64_t *a);
 uint64_t return_from_handler(void);
@@ -316,6 +315,9 @@ extern struct program_stack program_stack;
 
 /* processor_results.c */
 void note_processor_result(const struct instruction *it);
+
+/* host_signals.c */
+void take_signalled_block(void);
 
 /* processor_models.c */
 extern uint8_t processor_level;  /* its instructions: features up to this one (encoding_rows.h) */

@@ -1,18 +1,10 @@
-/* The guest's signals.
+/* The guest's signals: actions, masks, delivery. The kernel's mask is the guest's, without the signals of faults. */
 
-   A fault of translated code is mapped back to the guest's instruction, and its signal is delivered there. Any other
-   signal waits until the block that is executing ends: its exits lead to the runtime then. The kernel's mask is the
-   guest's, without the signals of faults. */
-
-#include <asm/sigcontext.h>
 #include <asm/siginfo.h>
 #include <asm/signal.h>
-#include <asm/ucontext.h>
 #include <asm/unistd.h>
 #include <linux/mman.h>
 
-#include "countdown.h"
-#include "performance/performance.h"
 #include "runtime.h"
 #include "signals.h"
 #include "tasks/schedule.h"
@@ -34,7 +26,6 @@ static siginfo_t forced;
 static bool is_forced;
 static uint64_t suspended_mask;
 static bool suspended;
-static const struct block *signalled;
 static uint64_t applied = ~(uint64_t)0;      /* the kernel's mask */
 
 bool is_fault_signal(int number) {
@@ -103,113 +94,6 @@ void enter_signals(const struct thread_signals *from) {
     suspended = from->suspended;
 }
 
-/* ---------------------------------------------------------------- host signals */
-
-static __u64 *host_register(struct sigcontext *it, int reg) {
-    __u64 *high[] = {&it->r8, &it->r9, &it->r10, &it->r11, &it->r12, &it->r13, &it->r14, &it->r15};
-    return high[reg - R8];
-}
-
-/* An instruction of a block has faulted, or trapped. */
-static void take_fault(const struct block *block, const siginfo_t *info, struct ucontext *context) {
-    leave_block(block, context, info->si_signo == SIGTRAP, CUT_FAULT);
-    put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
-    forced = *info;
-    if (info->si_signo == SIGSEGV && is_own((uint64_t)info->si_addr, 1))
-        forced.si_code = SEGV_MAPERR;        /* the guest has nothing there */
-    if (info->si_signo == SIGILL || info->si_signo == SIGFPE)
-        forced.si_addr = (void *)state->target;
-    is_forced = true;
-    state->pending = 1;
-}
-
-/* An instruction writes to the page of the block that it is in, or of one behind it: the instructions behind it may be
-   others now. */
-static void take_store_to_itself(const struct block *block, struct ucontext *context) {
-    leave_block(block, context, false, CUT_EDGE);
-    execute_one_at(state->target);
-}
-
-static bool is_in_page_of(const struct block *block, uint64_t address) {
-    return block->ip / PAGE <= address / PAGE && address / PAGE <= (block->end - 1) / PAGE;
-}
-
-/* A system call that is about to begin does not. */
-static void interrupt_call(struct sigcontext *host) {
-    if (host->rip >= (uint64_t)guarded_begin && host->rip <= (uint64_t)guarded_syscall)
-        host->rip = (uint64_t)interrupted;
-}
-
-/* The runtime takes over when the path ends that is executing. */
-static void lead_to_runtime(const struct block *block) {
-    if (signalled)
-        return;                  /* the exits behind it lead there, too */
-    signalled = block;
-    unlink_blocks(block);
-}
-
-static void put_in_queue(const siginfo_t *info, struct guest_thread *to, struct sigcontext *host) {
-    const struct block *block = block_of_code(host->rip);
-    if (is_outside_blocks(host->rip) || (block && host->rip < (uint64_t)block->entry))
-        block = translated_block(state->target);             /* checks of indirect branches */
-    add_signal(info, to);
-    state->pending = 1;
-    if (block)
-        lead_to_runtime(block);
-    else
-        interrupt_call(host);
-}
-
-/* The handler of all signals (entry.S). */
-void handle_signal(int number, siginfo_t *info, struct ucontext *context) {
-    struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
-    const struct block *block = block_of_code(host->rip);
-    uint64_t address = (uint64_t)info->si_addr;
-    struct guest_thread *to = take_host_timer(info);
-    if (to) {
-        put_in_queue(info, to, host);
-        return;
-    }
-    if (is_interruption(info)) {
-        interrupt_call(host);
-        return;
-    }
-    if (!(FAULT_SIGNALS & BIT(number)) || info->si_code <= 0) {
-        put_in_queue(info, NULL, host);
-        return;
-    }
-    if (number == SIGSEGV && block && in_guard(address)) {
-        __u64 *ring_at = host_register(host, block->ring);
-        continue_in_next_buffer(address, (uint64_t *)*ring_at);
-        *ring_at = (uint64_t)next_words();
-        return;
-    }
-    if (number == SIGSEGV && block && in_countdown(block, address, host->rip)) {
-        host->rip = (uint64_t)block->on_countdown;
-        return;
-    }
-    if (number == SIGSEGV && block && ends_countdown(block, address, host->rip)) {
-        *host_register(host, block->temporary) = 0;
-        lead_to_runtime(block);
-        return;
-    }
-    if (number == SIGSEGV && release_code(address)) {
-        if (block && (block->behind || is_in_page_of(block, address)))
-            take_store_to_itself(block, context);
-        return;
-    }
-    if (number == SIGBUS && is_own(address, 1))
-        give_up(NO_MEMORY);      /* for a page of the shared files */
-    if (!block)
-        give_up(INTERRUPTED);
-    if (number == SIGSEGV && is_counter_read(block, host->rip)) {
-        leave_block(block, context, false, CUT_EDGE);
-        want_counter(block);
-        return;
-    }
-    take_fault(block, info, context);
-}
-
 static void set_action(int number, uint64_t handler) {
     struct action it = {handler, SA_SIGINFO | SA_ONSTACK | 0x04000000, (uint64_t)return_from_signal, ~(uint64_t)0};
     KERNEL4(__NR_rt_sigaction, number, &it, 0, 8);
@@ -250,13 +134,20 @@ void signals_begin(void) {
 
 /* ---------------------------------------------------------------- delivery */
 
-void raise_fault(int number, int code, uint64_t address) {
-    memset(&forced, 0, sizeof(forced));
-    forced.si_signo = number;
-    forced.si_code = code;
-    forced.si_addr = (void *)address;
+/* A fault's signal, which is delivered before all others. */
+void force_signal(const siginfo_t *info) {
+    forced = *info;
     is_forced = true;
     state->pending = 1;
+}
+
+void raise_fault(int number, int code, uint64_t address) {
+    siginfo_t info;
+    memset(&info, 0, sizeof(info));
+    info.si_signo = number;
+    info.si_code = code;
+    info.si_addr = (void *)address;
+    force_signal(&info);
 }
 
 void die(int number, uint64_t ip) {
@@ -272,14 +163,6 @@ void die(int number, uint64_t ip) {
     KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
     for (;;)
         KERNEL2(__NR_kill, KERNEL0(__NR_getpid), number);
-}
-
-/* A block that a signal had led to the runtime is left: its exits use the table again. */
-void take_signalled_block(void) {
-    if (signalled) {
-        relink_blocks(signalled);
-        signalled = NULL;
-    }
 }
 
 /* Begin a handler; returns its address. */

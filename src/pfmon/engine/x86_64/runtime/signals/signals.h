@@ -61,6 +61,7 @@ void leave_signals(struct thread_signals *to);
 void enter_signals(const struct thread_signals *from);
 void apply_mask(void);
 void use_own_mask(void);
+void force_signal(const siginfo_t *info);
 bool is_fault_signal(int number);
 bool is_ignored(int number);
 
@@ -81,6 +82,7 @@ void end_own_signals(void);
 uint64_t mask_of(const struct guest_thread *thread);
 uint64_t common_mask(void);
 
+/* host_signals.c */
 void handle_signal(int number, siginfo_t *info, struct ucontext *context);
 
 #endif
