@@ -6,7 +6,6 @@
    second ring and a second area in that memory. */
 
 #include <asm/unistd.h>
-#include <linux/mman.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
@@ -229,15 +228,14 @@ void begin_child(void) {
 static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
     struct parent kept;
     uint32_t number;
-    int64_t child, own_stack = KERNEL6(__NR_mmap, own_address(STACK_BYTES_OF_CHILD), STACK_BYTES_OF_CHILD,
-                                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int64_t place = failed(own_stack) ? -NO_ROOM : new_process();
-    if (failed(place)) {
-        if (!failed(own_stack))
-            KERNEL2(__NR_munmap, own_stack, STACK_BYTES_OF_CHILD);
+    int64_t child, place = new_process(), own_stack;
+    if (failed(place))
         return place;
+    own_stack = map_kept(STACK_BYTES_OF_CHILD);
+    if (failed(own_stack)) {
+        cancel_process((uint32_t)place);
+        return -NO_ROOM;
     }
-    keep_from_guest((uint64_t)own_stack, STACK_BYTES_OF_CHILD, PROT_READ | PROT_WRITE);
     prepare_child();
     schedule->clock = elapsed();
     block_signals();

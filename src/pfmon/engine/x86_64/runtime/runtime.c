@@ -43,20 +43,13 @@ static uint8_t *map_own(uint64_t at, uint64_t bytes) {
     return (uint8_t *)place;
 }
 
-/* Memory that the guest does not write. */
-static uint8_t *map_kept(uint64_t at, uint64_t bytes) {
-    uint8_t *place = map_own(at, bytes);
-    keep_from_guest(at, bytes, PROT_READ | PROT_WRITE);
-    return place;
-}
-
 void *reserve(size_t bytes) {
     uint8_t *it;
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > RESERVE_STEP / 4)
-        return map_kept(own_address(bytes), whole_pages(bytes));
+        return new_memory(bytes);
     if (bytes > (size_t)(reserved_end - reserved)) {
-        reserved = map_kept(own_address(RESERVE_STEP), RESERVE_STEP);
+        reserved = new_memory(RESERVE_STEP);
         reserved_end = reserved + RESERVE_STEP;
     }
     it = reserved;

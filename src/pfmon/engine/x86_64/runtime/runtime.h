@@ -267,6 +267,8 @@ bool are_readable(uint64_t address, uint64_t bytes);
 bool is_writable(uint64_t address, uint64_t bytes);
 bool is_own(uint64_t start, uint64_t bytes);
 uint64_t own_address(uint64_t bytes);
+int64_t map_kept(uint64_t bytes);
+void *new_memory(uint64_t bytes);
 void map_below(uint64_t address);
 int64_t map_somewhere(bool below, uint64_t bytes, int protection, int flags, int file, uint64_t offset);
 void give_back(uint64_t start, uint64_t end);

@@ -157,6 +157,24 @@ static int64_t map_in(struct region *region, uint64_t bytes, int protection, int
     return place == -EXISTS ? -NO_ROOM : place;
 }
 
+/* Map memory of the runtime's, which the guest does not write; returns its address, or an error. */
+int64_t map_kept(uint64_t bytes) {
+    uint64_t pages = whole_pages(bytes);
+    int64_t place = KERNEL6(__NR_mmap, own_address(pages), pages, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (!failed(place))
+        keep_from_guest((uint64_t)place, pages, PROT_READ | PROT_WRITE);
+    return place;
+}
+
+/* Such memory, without which the run ends. */
+void *new_memory(uint64_t bytes) {
+    int64_t place = map_kept(bytes);
+    if (failed(place))
+        give_up(NO_MEMORY);
+    return (void *)place;
+}
+
 /* Files are mapped below an address. */
 void map_below(uint64_t address) {
     low.next = address;

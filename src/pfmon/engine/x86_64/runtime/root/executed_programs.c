@@ -8,7 +8,6 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/futex.h>
-#include <linux/mman.h>
 #include <linux/signal.h>
 #include <linux/stat.h>
 
@@ -235,8 +234,7 @@ static const char **room_for(uint64_t pointers) {
     static const char **room;
     static uint64_t bytes;
     if (pointers * 8 > bytes) {
-        int64_t place = KERNEL6(__NR_mmap, own_address(pointers * 8), whole_pages(pointers * 8), PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        int64_t place = map_kept(pointers * 8);
         if (failed(place))
             return NULL;
         if (bytes)

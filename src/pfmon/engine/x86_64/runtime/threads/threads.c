@@ -3,7 +3,6 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/futex.h>
-#include <linux/mman.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 
@@ -59,13 +58,10 @@ static struct stack *new_stack(void) {
         free_stacks = stack->next;
         return stack;
     }
-    place = KERNEL6(__NR_mmap, own_address(STACK_BYTES + PAGE), STACK_BYTES + PAGE, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    place = map_kept(STACK_BYTES);         /* an inaccessible page is in front of it (own_address()) */
     if (failed(place))
         return NULL;
-    keep_from_guest((uint64_t)place, STACK_BYTES + PAGE, PROT_READ | PROT_WRITE);
-    KERNEL3(__NR_mprotect, place, PAGE, PROT_NONE);
-    return (struct stack *)(((uint64_t)place + STACK_BYTES + PAGE - sizeof(struct stack)) & -(uint64_t)64);
+    return (struct stack *)(((uint64_t)place + STACK_BYTES - sizeof(struct stack)) & -(uint64_t)64);
 }
 
 static uint32_t new_id(void) {

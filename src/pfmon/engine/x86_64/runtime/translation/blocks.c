@@ -34,17 +34,12 @@ static uint32_t table_number;    /* how often it was emptied */
 
 enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
 
-static void *map_own(uint64_t at, uint64_t bytes, int protection) {
+static void map_own(uint64_t at, uint64_t bytes, int protection) {
     int64_t place = KERNEL6(__NR_mmap, at, bytes, protection,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (place != (int64_t)at)
         give_up(NO_MEMORY);
     keep_from_guest(at, bytes, protection);
-    return (void *)place;
-}
-
-static void *new_memory(uint64_t bytes) {
-    return map_own(own_address(bytes), bytes, PROT_READ | PROT_WRITE);
 }
 
 static void empty_table(void) {
@@ -64,9 +59,9 @@ void translation_begin(void) {
     map_own(EXITS_AT, EXITS_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
     KERNEL3(__NR_madvise, CODE_AT, CODE_ROOM, MADV_HUGEPAGE);
     map_own(TABLE_AT, TABLE_ENTRIES * sizeof(uint64_t), PROT_READ | PROT_WRITE);
-    exits = new_memory(MAX_EXITS * sizeof(struct exit));
-    blocks = new_memory(MAX_BLOCKS * sizeof(struct block *));
-    block_room = new_memory(BLOCK_ROOM);
+    exits = reserve(MAX_EXITS * sizeof(struct exit));
+    blocks = reserve(MAX_BLOCKS * sizeof(struct block *));
+    block_room = reserve(BLOCK_ROOM);
     buckets = all_buckets[0];    /* nobody relocates the runtime's data */
     empty_table();
     put_after_last_check();

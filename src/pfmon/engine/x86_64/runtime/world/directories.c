@@ -8,7 +8,6 @@
 #include <asm/statfs.h>
 #include <linux/errno.h>
 #include <linux/magic.h>
-#include <linux/mman.h>
 #include <linux/stat.h>
 
 #include "runtime.h"
@@ -40,24 +39,15 @@ struct list {                    /* the entries of a directory, when it was last
 static struct list lists[MAX_LISTS];
 static uint64_t uses;
 
-static void *map_bytes(uint64_t bytes) {
-    int64_t place = KERNEL6(__NR_mmap, own_address(bytes), whole_pages(bytes), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (failed(place))
-        give_up(NO_MEMORY);
-    keep_from_guest((uint64_t)place, whole_pages(bytes), PROT_READ | PROT_WRITE);
-    return (void *)place;
-}
-
-static void unmap_bytes(void *at, uint64_t bytes) {
+static void unmap(void *at, uint64_t bytes) {
     KERNEL2(__NR_munmap, at, whole_pages(bytes));
 }
 
 static void drop(struct list *it) {
     if (it->bytes)
-        unmap_bytes(it->bytes, it->room);
+        unmap(it->bytes, it->room);
     if (it->sorted)
-        unmap_bytes(it->sorted, it->room);
+        unmap(it->sorted, it->room);
     memset(it, 0, sizeof(*it));
 }
 
@@ -65,7 +55,7 @@ static void drop(struct list *it) {
 static int64_t read_entries(struct list *it) {
     int64_t bytes;
     it->room = FIRST_ROOM;
-    it->bytes = map_bytes(it->room);
+    it->bytes = new_memory(it->room);
     for (;;) {
         bytes = KERNEL3(__NR_getdents64, it->file, it->bytes + it->filled, it->room - it->filled);
         if (bytes == 0 || (failed(bytes) && bytes != -EINVAL))
@@ -73,9 +63,9 @@ static int64_t read_entries(struct list *it) {
         if (bytes > 0)
             it->filled += (uint64_t)bytes;
         if (it->room - it->filled < FIRST_ROOM / 2) {
-            uint8_t *larger = map_bytes(2 * it->room);
+            uint8_t *larger = new_memory(2 * it->room);
             memcpy(larger, it->bytes, it->filled);
-            unmap_bytes(it->bytes, it->room);
+            unmap(it->bytes, it->room);
             it->bytes = larger;
             it->room *= 2;
         }
@@ -196,7 +186,7 @@ static void add_threads(struct list *it) {
 static void sort_list(struct list *it) {
     enum sort sort = sort_of(it);
     uint64_t at;
-    it->sorted = map_bytes(it->room);        /* an entry has more bytes than a pointer */
+    it->sorted = new_memory(it->room);       /* an entry has more bytes than a pointer */
     for (at = 0; at < it->filled; at += ((struct entry *)(it->bytes + at))->length) {
         struct entry *entry = (struct entry *)(it->bytes + at);
         if (is_shown(entry, sort))
