@@ -33,9 +33,8 @@ static void close_files(struct files files) {
     KERNEL1(__NR_close, files.area);
 }
 
-/* A program, or a task, that is followed. */
-void begin_counted(void) {
-    struct files files = ask_to_begin();
+/* A program whose words and announcements go to these files. */
+void begin_counted(struct files files) {
     area_begin(files.area);
     ring_begin(files.ring);
     close_files(files);

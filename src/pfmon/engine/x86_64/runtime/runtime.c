@@ -87,12 +87,10 @@ static void ways_begin(void) {
 }
 
 /* What is shared with the reader. */
-static void begin_stream(char **arguments) {
-    int ring_file = (int)number_of(arguments[RING_FILE]), area_file = (int)number_of(arguments[AREA_FILE]);
-    area_begin(area_file);
-    ring_begin(ring_file);
-    KERNEL1(__NR_close, ring_file);
-    KERNEL1(__NR_close, area_file);
+static struct files reader_files(char **arguments) {
+    if (following)
+        return ask_to_begin();
+    return (struct files){.ring = (int)number_of(arguments[RING_FILE]), .area = (int)number_of(arguments[AREA_FILE])};
 }
 
 /* A program that the guest executes is not counted. */
@@ -137,10 +135,8 @@ void begin(uint64_t *sp) {
         following_begin(arguments[READER_NAME], (uint32_t)number_of(arguments[FOLLOWING]));
     if (flags & EXECUTED_BY_GUEST)
         begin_uncounted();
-    else if (following)
-        begin_counted();
     else
-        begin_stream(arguments);
+        begin_counted(reader_files(arguments));
     pass_time(number_of(arguments[ELAPSED]));
     execution_begin(arguments);
     begin_schedule(arguments, flags);

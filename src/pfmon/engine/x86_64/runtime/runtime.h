@@ -222,7 +222,8 @@ uint64_t vsyscall(uint64_t ip);
 void note_effect(int64_t number, const uint64_t *a);
 
 /* processes.c */
-void begin_counted(void);
+struct files;
+void begin_counted(struct files files);
 int64_t clone_call(int64_t number, const uint64_t *a);
 
 /* call_pointers.c */
