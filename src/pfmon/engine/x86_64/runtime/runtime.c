@@ -57,13 +57,6 @@ void *reserve(size_t bytes) {
     return it;
 }
 
-static uint64_t number_of(const char *text) {
-    uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        value = 10 * value + (uint64_t)(*text - '0');
-    return value;
-}
-
 /* The first `count` of these pointers, and NULL. */
 static char **first_of(char **texts, uint64_t count) {
     char **copy = reserve((count + 1) * sizeof(*copy));

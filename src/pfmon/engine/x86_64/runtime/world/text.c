@@ -60,6 +60,10 @@ uint64_t take_number(const char **text) {
     return value;
 }
 
+uint64_t number_of(const char *text) {
+    return take_number(&text);
+}
+
 uint64_t take_hexadecimal(const char **text) {
     uint64_t value = 0;
     for (;; ++*text) {
