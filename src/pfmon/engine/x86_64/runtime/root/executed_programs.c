@@ -250,10 +250,7 @@ static const char **room_for(uint64_t pointers) {
 /* A descriptor of one of a process's files; an error. */
 static int64_t open_file_of(uint32_t process, uint32_t file) {
     static struct text path;
-    begin_text(&path, NO_FILE);
-    put_text(&path, "/proc/");
-    put_number(&path, process);
-    put_text(&path, "/fd/");
+    name_in_process(process, "/fd/", &path);
     put_number(&path, file);
     return KERNEL3(__NR_open, path.bytes, O_RDWR, 0);
 }

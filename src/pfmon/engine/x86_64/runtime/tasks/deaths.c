@@ -21,11 +21,7 @@ char state_of(uint32_t host) {
     static struct text path;
     char text[64 + 16], *end;
     int64_t file, bytes;
-    begin_text(&path, NO_FILE);
-    put_text(&path, "/proc/");
-    put_number(&path, host);
-    put_text(&path, "/stat");
-    file = KERNEL3(__NR_open, path.bytes, O_RDONLY | O_CLOEXEC, 0);
+    file = KERNEL3(__NR_open, name_in_process(host, "/stat", &path), O_RDONLY | O_CLOEXEC, 0);
     if (failed(file))
         return file == -ENOENT || file == -ESRCH ? 'X' : '?';
     bytes = KERNEL3(__NR_read, file, text, sizeof(text) - 1);

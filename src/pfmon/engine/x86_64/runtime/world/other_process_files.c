@@ -16,11 +16,7 @@ static uint32_t shown;           /* the host's number of the process */
 
 static int64_t open_of_host(const char *name) {
     struct text path;
-    begin_text(&path, NO_FILE);
-    put_text(&path, "/proc/");
-    put_number(&path, shown);
-    put_text(&path, name);
-    return KERNEL3(__NR_open, path.bytes, O_RDONLY | O_CLOEXEC, 0);
+    return KERNEL3(__NR_open, name_in_process(shown, name, &path), O_RDONLY | O_CLOEXEC, 0);
 }
 
 /* The beginning of a file of the host's, with a zero at its end. */

@@ -104,3 +104,9 @@ const char *name_of_descriptor(int file, struct text *room) {
 const char *info_name_of_descriptor(int file, struct text *room) {
     return (uint32_t)file < DESCRIPTORS ? descriptor_info_name(file) : put_name("/proc/self/fdinfo/", file, room);
 }
+
+const char *name_in_process(uint32_t process, const char *file, struct text *room) {
+    put_name("/proc/", (int)process, room);
+    put_text(room, file);
+    return room->bytes;
+}
