@@ -52,13 +52,15 @@ static bool is_first(void) {
     return (uint32_t)KERNEL0(__NR_getpid) == schedule->first;
 }
 
+/* The number of the parent of a process; both are the host's. */
+uint32_t seen_parent(uint32_t process, uint32_t parent) {
+    if (of_host() || parent != schedule->reaper)
+        return (uint32_t)seen_process(parent);
+    return process == schedule->first ? PARENT_ID : ORPHANS_PARENT;
+}
+
 uint32_t parent_id(void) {
-    uint32_t parent = (uint32_t)KERNEL0(__NR_getppid);
-    if (of_host())
-        return parent;
-    if (parent == schedule->reaper)
-        return is_first() ? PARENT_ID : ORPHANS_PARENT;
-    return (uint32_t)seen_process(parent);
+    return seen_parent((uint32_t)KERNEL0(__NR_getpid), (uint32_t)KERNEL0(__NR_getppid));
 }
 
 /* Of a group or a session: 0 is one that began outside of the PID namespace (pid_namespaces(7)), which is the first process's. */

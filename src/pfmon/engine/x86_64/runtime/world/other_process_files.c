@@ -8,7 +8,7 @@
 #include "tasks/schedule.h"
 
 enum {
-    STATE_BYTES = 3 /* of its place in stat, with spaces */, MOST_BYTES = 512, FIRST_PARENT = 999, ORPHANS_PARENT = 1,
+    STATE_BYTES = 3 /* of its place in stat, with spaces */, MOST_BYTES = 512,
     STAT_PARENT = 4, STAT_SESSION = 6                                /* fields of stat: proc(5) */
 };
 
@@ -25,13 +25,6 @@ static void read_of_host(const char *name, char *to, uint64_t room) {
     to[bytes > 0 ? bytes : 0] = 0;
     if (!failed(file))
         KERNEL1(__NR_close, file);
-}
-
-/* The run's number of the parent that the host's file names. */
-static uint64_t shown_parent(uint64_t host) {
-    if (host == schedule->reaper)
-        return shown == schedule->first ? FIRST_PARENT : ORPHANS_PARENT;
-    return (uint64_t)seen_process((int64_t)host);
 }
 
 /* The guest's arguments are behind those of the runtime and the variables (arguments.h). */
@@ -67,14 +60,14 @@ void put_other_stat(struct text *to) {
     for (field = STAT_PARENT; field <= STAT_SESSION && *at == ' '; field++) {
         at++;
         number = take_number(&at);
-        put_field(to, " ", field == STAT_PARENT ? shown_parent(number) : (uint64_t)seen_group((int64_t)number), "");
+        put_field(to, " ", field == STAT_PARENT ? seen_parent(shown, (uint32_t)number) : (uint64_t)seen_group((int64_t)number), "");
     }
     put_text(to, at);
 }
 
 /* The numbers in status: of the process, twice, and of its parent. */
 static void put_status_number(struct text *to, const char *name, uint64_t host, bool is_parent) {
-    put_field(to, name, is_parent ? shown_parent(host) : (uint64_t)seen_process((int64_t)host), "\n");
+    put_field(to, name, is_parent ? seen_parent(shown, (uint32_t)host) : (uint64_t)seen_process((int64_t)host), "\n");
 }
 
 static const char *after_line(const char *at) {

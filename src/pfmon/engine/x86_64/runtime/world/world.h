@@ -80,6 +80,7 @@ uint32_t group_id(void);
 int64_t seen_process(int64_t number);
 int64_t seen_group(int64_t number);
 uint32_t process_id(void);
+uint32_t seen_parent(uint32_t process, uint32_t parent);
 uint32_t parent_id(void);
 uint32_t process_group(void);
 uint32_t process_session(void);
