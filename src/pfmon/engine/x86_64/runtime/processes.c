@@ -80,16 +80,11 @@ static void prepare_child(void) {
         prepare_uncounted();
 }
 
-/* The kernel would write the host's number. */
-static void write_number(uint64_t wanted, uint64_t to, uint32_t number) {
-    if (wanted && is_writable(to, sizeof(number)))
-        memcpy((void *)to, &number, sizeof(number));
-}
-
-/* The child's number, as the parent sees it. */
+/* The child's number, as the parent sees it: the kernel would write the host's. */
 static int64_t show_child(uint32_t number, int64_t child, uint64_t flags, uint64_t parent_id) {
     uint32_t shown = world.flags & HOST_IDS ? (uint32_t)child : number;
-    write_number(flags & CLONE_PARENT_SETTID, parent_id, shown);
+    if (flags & CLONE_PARENT_SETTID)
+        write_number(parent_id, shown);
     return shown;
 }
 
@@ -128,7 +123,8 @@ static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
     become_single();
     if (flags & CLONE_CHILD_CLEARTID)
         running->clear_id = a[3];
-    write_number(flags & CLONE_CHILD_SETTID, a[3], process_id());
+    if (flags & CLONE_CHILD_SETTID)
+        write_number(a[3], process_id());
     if (stack)
         state->registers[RSP] = stack;
     if (flags & CLONE_SETTLS)
@@ -219,7 +215,8 @@ void begin_child(void) {
         follow_no_more();
     running->id = process_id();
     set_elapsed(schedule->clock);
-    write_number(number_at, number_at, process_id());
+    if (number_at)
+        write_number(number_at, process_id());
     unblock_signals();
     continue_after_fault();
 }

@@ -103,11 +103,6 @@ static void set_begin(struct guest_thread *it, uint64_t flags, uint64_t stack, c
     context->python_stack.depth = 0;
 }
 
-static void write_id(uint64_t to, uint32_t id) {
-    if (is_writable(to, sizeof(id)))
-        memcpy((void *)to, &id, sizeof(id));
-}
-
 /* clone() with CLONE_THREAD: a thread that begins in its turn. Returns its number. */
 int64_t make_thread(uint64_t flags, uint64_t stack, const uint64_t *a) {
     struct python_stack python;
@@ -131,9 +126,9 @@ int64_t make_thread(uint64_t flags, uint64_t stack, const uint64_t *a) {
     if (flags & CLONE_CHILD_CLEARTID)
         it->clear_id = a[3];
     if (flags & CLONE_PARENT_SETTID)
-        write_id(a[2], it->id);
+        write_number(a[2], it->id);
     if (flags & CLONE_CHILD_SETTID)
-        write_id(a[3], it->id);
+        write_number(a[3], it->id);
     if (!threaded)
         begin_turns();
     add(it);

@@ -102,7 +102,7 @@ void show_sender(siginfo_t *info) {
 
 /* ---------------------------------------------------------------- users and groups */
 
-static int64_t write_number(uint64_t to, uint32_t number) {
+int64_t write_number(uint64_t to, uint32_t number) {
     if (!is_writable(to, sizeof(number)))
         return -EFAULT;
     memcpy((void *)to, &number, sizeof(number));

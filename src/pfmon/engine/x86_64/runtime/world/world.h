@@ -84,6 +84,7 @@ uint32_t seen_parent(uint32_t process, uint32_t parent);
 uint32_t parent_id(void);
 uint32_t process_group(void);
 uint32_t process_session(void);
+int64_t write_number(uint64_t to, uint32_t number);   /* -EFAULT: the guest cannot write there */
 void show_sender(siginfo_t *info);
 bool id_call(int64_t number, const uint64_t *a, int64_t *result);
 
