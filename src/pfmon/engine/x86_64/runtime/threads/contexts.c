@@ -8,20 +8,6 @@
 
 enum { SET_GS = 0x1001, SET_FS = 0x1002 };
 
-static void save_extended(uint8_t *to) {
-    if (components)
-        __asm__ volatile("xsave64 %0" : "+m"(*(uint8_t (*)[EXTENDED_BYTES])to) : "a"(components), "d"(0));
-    else
-        __asm__ volatile("fxsave64 %0" : "+m"(*(uint8_t (*)[EXTENDED_BYTES])to));
-}
-
-static void load_extended(const uint8_t *from) {
-    if (components)
-        __asm__ volatile("xrstor64 %0" : : "m"(*(const uint8_t (*)[EXTENDED_BYTES])from), "a"(components), "d"(0));
-    else
-        __asm__ volatile("fxrstor64 %0" : : "m"(*(const uint8_t (*)[EXTENDED_BYTES])from));
-}
-
 static void save_context(struct context *to) {
     memcpy(to->registers, state->registers, sizeof(to->registers));
     to->flags = state->flags;
@@ -33,7 +19,7 @@ static void save_context(struct context *to) {
     to->python[1] = state->python_frame;
     to->python[2] = state->python_first;
     to->python[3] = state->python_bytes;
-    save_extended(to->extended);
+    save_components(to->extended);
 }
 
 static void load_context(const struct context *from) {
@@ -51,7 +37,7 @@ static void load_context(const struct context *from) {
     state->python_frame = from->python[1];
     state->python_first = from->python[2];
     state->python_bytes = from->python[3];
-    load_extended(from->extended);
+    load_components(from->extended);
 }
 
 /* The first function of a new thread. */

@@ -6,10 +6,11 @@
 
 #include "interpreter/python.h"
 #include "runtime.h"
+#include "signals/extended_state.h"
 #include "signals/signals.h"
 #include "world/world.h"
 
-enum { MOST_THREADS = 4096, NAME_BYTES_OF_THREAD = 16, EXTENDED_BYTES = 2752 };
+enum { MOST_THREADS = 4096, NAME_BYTES_OF_THREAD = 16 };
 
 enum status { RUNS, READY, WAITS };
 
@@ -21,7 +22,7 @@ struct context {                 /* what a thread has in the processor and in `s
     uint64_t python[4];
     struct python_stack python_stack;
     struct thread_signals signals;
-    uint8_t extended[EXTENDED_BYTES] __attribute__((aligned(64)));
+    uint8_t extended[MOST_EXTENDED_BYTES] __attribute__((aligned(64)));
 };
 
 struct futex_wait {              /* of a thread that waits for a word */
