@@ -29,7 +29,7 @@ static uint64_t block_room_used;
 static struct exit *exits;
 static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
 static uint32_t stale_blocks, stale_exits = 1;      /* those before are of forgotten translations */
-static struct block *first_in_entry[TABLE_ENTRIES], *last_in_entry[TABLE_ENTRIES];   /* of the table: NULL: none */
+static struct block *first_in_entry[TABLE_ENTRIES];  /* of the table; NULL: none */
 static uint32_t table_number;    /* how often it was emptied */
 
 enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
@@ -47,7 +47,6 @@ static void empty_table(void) {
     for (i = 0; i < TABLE_ENTRIES; i++)
         ((uint64_t *)TABLE_AT)[i] = (uint64_t)on_miss;
     memset(first_in_entry, 0, sizeof(first_in_entry));
-    memset(last_in_entry, 0, sizeof(last_in_entry));
     table_number++;
 }
 
@@ -229,36 +228,29 @@ void link_exit(struct exit *exit, struct block *target) {
 
 /* Let an entry of the table lead to the checks of its blocks, one behind the other. */
 static void link_checks(uint64_t entry) {
-    struct block *it = first_in_entry[entry];
+    const struct block *it = first_in_entry[entry];
     ((uint64_t *)TABLE_AT)[entry] = it ? (uint64_t)it->check : (uint64_t)on_miss;
-    for (last_in_entry[entry] = it; it; it = it->next_in_entry) {
+    for (; it; it = it->next_in_entry)
         if (it->next_in_entry)
             aim(it->otherwise, it->next_in_entry->check + CHECKED_STORE);
         else
             make_last_check(it);
-        last_in_entry[entry] = it;
-    }
 }
 
 /* Let indirect branches reach a block: its check is the last one of its entry in the table. */
 void enter_in_table(struct block *block) {
     uint64_t entry = block->ip % TABLE_ENTRIES;
-    struct block *last = last_in_entry[entry];
+    struct block **end = &first_in_entry[entry];
     if (block->in_table == table_number)
         return;
-    block->in_table = table_number;
-    block->next_in_entry = NULL;
     if (!block->check)
         put_target_check(block);
-    make_last_check(block);
-    last_in_entry[entry] = block;
-    if (last) {
-        last->next_in_entry = block;
-        aim(last->otherwise, block->check + CHECKED_STORE);
-    } else {
-        first_in_entry[entry] = block;
-        ((uint64_t *)TABLE_AT)[entry] = (uint64_t)block->check;
-    }
+    while (*end)
+        end = &(*end)->next_in_entry;
+    *end = block;
+    block->next_in_entry = NULL;
+    block->in_table = table_number;
+    link_checks(entry);
 }
 
 static void remove_from_table(const struct block *block) {
@@ -330,7 +322,7 @@ void forget_translations(void) {
         blocks[stale_blocks]->is_stale = true;
         forget_start(ip);
         ((uint64_t *)TABLE_AT)[ip % TABLE_ENTRIES] = (uint64_t)on_miss;
-        first_in_entry[ip % TABLE_ENTRIES] = last_in_entry[ip % TABLE_ENTRIES] = NULL;
+        first_in_entry[ip % TABLE_ENTRIES] = NULL;
     }
 }
 
