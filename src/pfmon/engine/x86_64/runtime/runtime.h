@@ -177,7 +177,6 @@ void forget_copies(void);
 /* blocks.c */
 uint32_t count_translations(uint64_t ip);
 void enter_block(struct block *block);
-bool is_stale(const struct exit *exit);
 void translation_begin(void);
 struct block *new_block(uint32_t instructions);
 bool forget_when_full(void);

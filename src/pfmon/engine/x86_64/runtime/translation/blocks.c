@@ -263,11 +263,6 @@ static void remove_from_table(const struct block *block) {
     link_checks(block->ip % TABLE_ENTRIES);
 }
 
-/* Whether an exit is one of forgotten translations. */
-bool is_stale(const struct exit *exit) {
-    return exit < exits + stale_exits || exit->block->is_stale;
-}
-
 static void unlink_exit(const struct exit *exit) {
     if (exit->kind == EXIT_DIRECT)
         aim(exit->site, exit->stub);
