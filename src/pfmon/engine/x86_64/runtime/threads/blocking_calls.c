@@ -18,7 +18,8 @@
 enum {
     WITHOUT_WAIT = 0x40,         /* send(2): MSG_DONTWAIT */
     PART = PAGE,                 /* bytes that a pipe takes at once, if it takes any */
-    LOCK_WITHOUT_WAIT = 4
+    LOCK_WITHOUT_WAIT = 4,
+    BETWEEN_TRIES = 1000000      /* nanoseconds of the host */
 };
 
 static bool never(const struct wait *it) {
@@ -152,13 +153,10 @@ static const struct immediate immediates[] = {
 };
 
 static int64_t attempt_immediately(const struct wait *it, uint64_t limit) {
-    struct __kernel_timespec time;
     int64_t result = call(it->number, it->a[0], it->a[1], it->a[2], it->a[3], it->a[4], 0);
     if (result != it->nothing || limit == 0)
         return result;
-    if (limit > 1000000)
-        limit = 1000000;         /* of the host's nanoseconds */
-    call(__NR_ppoll, 0, 0, (uint64_t)time_of(limit, &time), 0, 0, 0);
+    rest_for(limit < BETWEEN_TRIES ? limit : BETWEEN_TRIES);
     return call(it->number, it->a[0], it->a[1], it->a[2], it->a[3], it->a[4], 0);
 }
 

@@ -152,11 +152,6 @@ static bool is_from_outside(const struct guest_thread *thread) {
     return wait && (!wait->is_inside(wait) || (waits_endlessly && (wait->for_signals || wait->takes_signals)));
 }
 
-static void rest(uint64_t nanoseconds) {
-    struct __kernel_timespec time;
-    call(__NR_ppoll, 0, 0, (uint64_t)time_of(nanoseconds, &time), 0, 0, 0);
-}
-
 /* Let the host's time pass until a wait that something outside can end has succeeded, or for so long, which the guest's
    time passes then. */
 static void wait_outside(struct guest_thread *thread, bool alone, uint64_t limit) {
@@ -167,7 +162,7 @@ static void wait_outside(struct guest_thread *thread, bool alone, uint64_t limit
         return;
     }
     while (rested < limit && !state->pending) {
-        rest(step < limit - rested ? step : limit - rested);
+        rest_for(step < limit - rested ? step : limit - rested);
         if (try_waits())
             return;
         rested += step;
@@ -180,7 +175,7 @@ static void wait_outside(struct guest_thread *thread, bool alone, uint64_t limit
 /* Nothing but time can end a wait. */
 static void let_time_pass(uint64_t nanoseconds) {
     if (world.flags & HOST_CLOCK)
-        rest(nanoseconds);
+        rest_for(nanoseconds);
     else
         pass_time(nanoseconds);
 }
@@ -209,7 +204,7 @@ static void idle(void) {
     if (outside || has_children)
         wait_outside(outside, count == 1, end == NEVER ? NEVER : end > now ? end - now : 0);
     else if (end == NEVER)
-        rest(NEVER);
+        rest_for(NEVER);
     else if (end > now)
         let_time_pass(end - now);
 }

@@ -127,10 +127,9 @@ int64_t call_until_timer(int64_t number, const uint64_t *a) {
 static int64_t attempt_process(const struct wait *it, uint64_t limit) {
     static siginfo_t room;
     siginfo_t *info = &room;
-    struct __kernel_timespec time;
     int64_t result;
     if (limit)                   /* SIGCHLD may be ignored */
-        call(__NR_ppoll, 0, 0, (uint64_t)time_of(limit < BETWEEN_LOOKS ? limit : BETWEEN_LOOKS, &time), 0, 0, 0);
+        rest_for(limit < BETWEEN_LOOKS ? limit : BETWEEN_LOOKS);
     if (it->number == __NR_wait4) {
         result = call(__NR_wait4, it->a[0], it->a[1], it->a[2] | WNOHANG, it->a[3], 0, 0);
         return result ? result : it->nothing;
