@@ -21,11 +21,6 @@ enum {
     MOST_PARTS = 1024, PIPE_BYTES = 4096, SOCKET_LEVEL = 1, SOCKET_ERROR = 4
 };
 
-static bool may_be_outside(const struct wait *it) {
-    (void)it;
-    return false;
-}
-
 static bool is_kind(uint64_t file, uint32_t kind) {
     struct stat status;
     return KERNEL2(__NR_fstat, file, &status) == 0 && (status.st_mode & S_IFMT) == kind;
@@ -65,7 +60,7 @@ static int64_t attempt_splice(const struct wait *it, uint64_t limit) {
 
 static int64_t wait_trying(int64_t number, const uint64_t *a, int64_t (*attempt)(const struct wait *, uint64_t), int64_t nothing,
                            const char *text) {
-    const struct wait wait = {.attempt = attempt, .is_inside = may_be_outside, .number = number, .a = a, .nothing = nothing,
+    const struct wait wait = {.attempt = attempt, .is_inside = never_inside, .number = number, .a = a, .nothing = nothing,
                               .text = text};
     return wait_until(&wait, NEVER);
 }
@@ -251,7 +246,7 @@ static int64_t attempt_open(const struct wait *wait, uint64_t limit) {
 
 static bool open_call(int64_t number, const uint64_t *a, int64_t *result) {
     bool at = number == __NR_openat;
-    struct opening it = {.wait = {.attempt = attempt_open, .is_inside = may_be_outside, .number = number, .a = a, .nothing = -ENXIO,
+    struct opening it = {.wait = {.attempt = attempt_open, .is_inside = never_inside, .number = number, .a = a, .nothing = -ENXIO,
                                  .text = "for the other end of a named pipe"},
                          .file = NO_FILE};
     struct stat status;

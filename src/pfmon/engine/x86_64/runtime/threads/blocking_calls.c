@@ -22,11 +22,6 @@ enum {
     BETWEEN_TRIES = 1000000      /* nanoseconds of the host */
 };
 
-static bool never(const struct wait *it) {
-    (void)it;
-    return false;
-}
-
 /* ---------------------------------------------------------------- output */
 
 /* How a descriptor is written to. */
@@ -161,7 +156,7 @@ static int64_t attempt_immediately(const struct wait *it, uint64_t limit) {
 }
 
 static int64_t try_again(int64_t number, const uint64_t *a, int64_t nothing, const char *text) {
-    const struct wait wait = {.attempt = attempt_immediately, .is_inside = never, .number = number, .a = a,
+    const struct wait wait = {.attempt = attempt_immediately, .is_inside = never_inside, .number = number, .a = a,
                               .nothing = nothing, .text = text};
     return wait_until(&wait, NEVER);
 }

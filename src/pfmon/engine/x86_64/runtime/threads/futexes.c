@@ -58,15 +58,10 @@ static int64_t attempt_word(const struct wait *it, uint64_t limit) {
     return call(__NR_futex, it->a[0], FUTEX_WAIT, it->a[1], (uint64_t)time, 0, 0);
 }
 
-static bool never(const struct wait *it) {
-    (void)it;
-    return false;
-}
-
 /* Wait until the word is woken (0), the time has come, or a signal arrives. */
 int64_t wait_for_word(uint64_t word, uint32_t bits, uint64_t deadline, bool hands_over) {
     const uint64_t a[2] = {word, *(const uint32_t *)word};
-    const struct wait elsewhere = {.attempt = attempt_word, .is_inside = never, .a = a, .nothing = -ETIMEDOUT};
+    const struct wait elsewhere = {.attempt = attempt_word, .is_inside = never_inside, .a = a, .nothing = -ETIMEDOUT};
     struct guest_thread *self = running;
     add_waiter(self, word, bits, hands_over);
     self->woken = self->interrupted = self->has_result = false;

@@ -40,5 +40,6 @@ bool is_inside_poll(const struct wait *it);
 bool is_output_of_run(int file);
 bool without_children(const struct wait *it);
 bool without_processes(const struct wait *it);
+bool never_inside(const struct wait *it);
 
 #endif
