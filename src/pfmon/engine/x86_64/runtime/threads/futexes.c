@@ -64,14 +64,12 @@ int64_t wait_for_word(uint64_t word, uint32_t bits, uint64_t deadline, bool hand
     const struct wait elsewhere = {.attempt = attempt_word, .is_inside = never_inside, .a = a, .nothing = -ETIMEDOUT};
     struct guest_thread *self = running;
     add_waiter(self, word, bits, hands_over);
-    self->woken = self->interrupted = self->has_result = false;
+    self->woken = self->has_result = false;
     self->wait = made_process && is_shared(word) && !hands_over ? &elsewhere : NULL;
     self->text = "for a word of memory";
-    for (;;) {
+    do
         wait_in_schedule(deadline);
-        if (self->woken || self->has_result || state->pending || elapsed() >= deadline)
-            break;
-    }
+    while (!self->woken && !self->has_result && !state->pending && elapsed() < deadline);
     self->wait = NULL;
     stop_waiting_for_word(self);
     return self->woken || self->has_result ? 0 : state->pending ? -EINTR : -ETIMEDOUT;

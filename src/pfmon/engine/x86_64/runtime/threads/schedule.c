@@ -138,10 +138,8 @@ static void wake_due(void) {
 void wake_interrupted(void) {
     struct guest_thread *it;
     for (it = threads; it; it = it->next)
-        if (it->status == WAITS && has_signal_for(it)) {
-            it->interrupted = true;
+        if (it->status == WAITS && has_signal_for(it))
             wake(it);
-        }
 }
 
 /* ---------------------------------------------------------------- nobody can run */

@@ -38,7 +38,7 @@ struct guest_thread {
     uint32_t number;             /* how many threads the process had before it */
     uint32_t id;                 /* that the guest sees */
     uint8_t status;
-    bool woken, interrupted;
+    bool woken;
     uint64_t deadline;           /* of its wait, in time elapsed; NEVER */
     const struct wait *wait;     /* what is tried again; NULL: nothing */
     bool has_result;             /* an attempt of its wait has succeeded */
