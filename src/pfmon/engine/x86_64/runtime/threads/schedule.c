@@ -315,15 +315,6 @@ void wait_in_schedule(uint64_t deadline) {
     running->deadline = NEVER;
 }
 
-/* Let others run until a wait of the running thread is to be tried again: it was woken, time has reached the deadline, or a
-   signal arrived. False: there is nobody else. */
-bool let_others_run(uint64_t deadline) {
-    if (!threaded)
-        return false;
-    wait_in_schedule(deadline);
-    return true;
-}
-
 /* A child has the running thread alone. */
 void forget_schedule(void) {
     first_ready = NULL;

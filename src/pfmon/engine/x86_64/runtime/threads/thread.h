@@ -91,7 +91,6 @@ void make_ready(struct guest_thread *thread);
 void leave_schedule(void) __attribute__((noreturn));
 bool has_woken(void);
 void end_turn(void);
-bool let_others_run(uint64_t deadline);
 void wait_in_schedule(uint64_t deadline);
 void forget_schedule(void);
 uint64_t turn_left(void);

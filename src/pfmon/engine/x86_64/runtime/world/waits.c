@@ -45,7 +45,7 @@ static bool is_interrupted(void) {
 static void wait_among_threads(const struct wait *it, uint64_t deadline) {
     running->wait = it;
     running->text = it->text;
-    let_others_run(deadline);
+    wait_in_schedule(deadline);
     running->wait = NULL;
 }
 
