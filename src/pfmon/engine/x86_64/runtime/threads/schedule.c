@@ -328,7 +328,6 @@ void begin_turns(void) {
         return;
     count_down_paths();
     end_use();
-    running->deadline = NEVER;
     begin_turn(running);
     update_countdown();
 }
@@ -340,6 +339,6 @@ void pass_countdown(void) {
         yield_turn();
         end_turn();
         renew_turn();
-    }
-    update_countdown();
+    } else
+        update_countdown();
 }

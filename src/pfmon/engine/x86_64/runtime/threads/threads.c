@@ -25,6 +25,7 @@ bool threaded;
 void threads_begin(void) {
     threads = running = tried = &first;
     first.id = process_id();
+    first.deadline = NEVER;
 }
 
 /* The kernel has the first thread's name. */
