@@ -30,6 +30,7 @@ int64_t fill_randomly(uint64_t to, uint64_t bytes);
 static const int64_t BILLION = 1000000000;
 static const uint64_t NEVER = INT64_MAX;
 uint64_t instructions_retired(void);
+uint64_t host_time(uint64_t clock);       /* of the host's clock */
 void clock_begin(void);
 uint64_t elapsed(void);          /* since the program began */
 uint64_t elapsed_at(uint64_t retired);
