@@ -52,6 +52,8 @@ uint64_t next_timer(void);
 void fire_timers(void);
 void forget_timers(void);
 void give_timer_to_host(bool to_host);
+
+/* timer_calls.c */
 bool timer_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* wait_ends.c */
