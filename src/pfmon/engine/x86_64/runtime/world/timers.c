@@ -48,26 +48,30 @@ uint64_t next_timer(void) {
     return next;
 }
 
-/* Set the countdown to the next expiry, or the end of the turn. */
-static void set_countdown(const struct times *now) {
-    uint64_t least = turn_left(), reached, left;
-    bool any = false;
+static uint64_t sooner(uint64_t one, uint64_t other) {
+    return one < other ? one : other;
+}
+
+static uint64_t from_to(uint64_t now, uint64_t end) {
+    return end > now ? end - now : 0;
+}
+
+/* What is left up to the first expiry, or look at the events; NEVER: there is none. */
+static uint64_t left_to_first(const struct times *now) {
+    uint64_t left = NEVER;
     int i;
     for (i = 0; i < MAX_TIMERS; i++)
-        if (timers[i].kind && timers[i].expiry) {
-            reached = now_of(&timers[i], now);
-            left = timers[i].expiry > reached ? timers[i].expiry - reached : 0;
-            any = true;
-            least = left < least ? left : least;
-        }
-    if (look_at && !in_child) {
-        left = look_at > now->processor ? look_at - now->processor : 0;
-        any = true;
-        least = left < least ? left : least;
-    }
-    if (any)
+        if (timers[i].kind && timers[i].expiry)
+            left = sooner(left, from_to(now_of(&timers[i], now), timers[i].expiry));
+    return look_at && !in_child ? sooner(left, from_to(now->processor, look_at)) : left;
+}
+
+/* Set the countdown to the next expiry, or the end of the turn. */
+static void set_countdown(const struct times *now) {
+    uint64_t left = left_to_first(now), turn = turn_left();
+    if (left != NEVER)
         count_down_blocks();
-    count_down_from(least);
+    count_down_from(sooner(left, turn));
 }
 
 void update_countdown(void) {
@@ -81,8 +85,8 @@ void update_countdown(void) {
 /* What is left up to the expiry of a timer; 0: it is not set. */
 uint64_t time_left(const struct timer *it) {
     struct times now = times_now();
-    uint64_t reached = now_of(it, &now);
-    return !it->expiry ? 0 : it->expiry > reached ? it->expiry - reached : 1;
+    uint64_t left = from_to(now_of(it, &now), it->expiry);
+    return it->expiry && !left ? 1 : left;
 }
 
 /* ---------------------------------------------------------------- expiry */
@@ -117,7 +121,7 @@ static uint64_t waiting_for(const struct timer *it) {
     return pending;
 }
 
-static void send_signal(struct timer *it, uint64_t times) {
+static void signal_expiries(struct timer *it, uint64_t times) {
     uint64_t pending = waiting_for(it);
     siginfo_t info;
     if (it->sent && pending >> (it->signal - 1) & 1) {
@@ -163,7 +167,7 @@ static void fire(struct timer *it, uint64_t now) {
     if (it->kind == TIMER_FILE)
         show_expiries(it, times);
     else
-        send_signal(it, times);
+        signal_expiries(it, times);
 }
 
 /* Send the signals of the timers that have expired. */
@@ -237,9 +241,8 @@ void give_timer_to_host(bool to_host) {
 
 /* What is left of ITIMER_REAL, 0: it is not set; and its interval. */
 uint64_t alarm_left(uint64_t *interval) {
-    uint64_t now = elapsed(), expiry = timers[0].expiry;
     *interval = timers[0].interval;
-    return !expiry ? 0 : expiry > now ? expiry - now : 1;
+    return time_left(&timers[0]);
 }
 
 /* ---------------------------------------------------------------- setting */
