@@ -293,12 +293,6 @@ int64_t begin_wait_mask(uint64_t at, uint64_t bytes);
 int64_t end_wait_mask(int64_t result);
 void die(int signal, uint64_t ip) __attribute__((noreturn));
 
-/* processor_models.c */
-extern bool has_vex;             /* the processor has AVX */
-extern uint32_t components;      /* of its XCR0 */
-bool choose_processor(const char *name);
-void emulate_cpuid(uint64_t *registers);
-
 /* load.c */
 struct places {                  /* of a program: its file and its interpreter's, and where position-independent ones go */
     const char *program, *executed, *interpreter;    /* `executed`: the path that the program is executed by */

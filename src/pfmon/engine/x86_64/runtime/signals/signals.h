@@ -39,7 +39,6 @@ struct interruption {            /* what a handler's frame keeps of the guest, b
 };
 
 /* alternate_stack.c */
-bool is_on_stack(const stack_t *stack);
 uint64_t alternate_top(const stack_t *stack);
 bool is_below_stack(const stack_t *stack, uint64_t frame, bool enters);
 void disarm_stack(stack_t *stack);
@@ -66,7 +65,6 @@ bool is_fault_signal(int number);
 bool is_ignored(int number);
 
 /* pending_signals.c */
-struct action;
 bool add_signal(const siginfo_t *info, struct guest_thread *to);
 bool take_signal(siginfo_t *to);
 const siginfo_t *next_signal(void);
