@@ -56,9 +56,7 @@ static bool may_wait_for_input(int64_t number, const uint64_t *a) {
         return true;
     case __NR_accept: case __NR_accept4:
         return is_socket(a[0]);
-    case __NR_recvfrom:
-        return !(a[3] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
-    case __NR_recvmmsg:
+    case __NR_recvfrom: case __NR_recvmmsg:
         return !(a[3] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
     case __NR_mq_timedreceive:
         return threaded || others_exist();
