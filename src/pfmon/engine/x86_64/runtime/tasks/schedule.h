@@ -31,7 +31,6 @@ struct process {
     uint32_t call;               /* number of the system call that waits */
     uint8_t from_outside;        /* something outside of the run may end its wait */
     uint8_t stopped;             /* by a signal of the run */
-    uint16_t unused;
     uint32_t lender;             /* place of the process that lends it its memory, and one; 0: none */
 };
 

@@ -172,55 +172,72 @@ static void sleep_idly(void) {
     schedule->clock += slice;
 }
 
+/* All wait. The process that is to wait in the host; NO_PLACE: time has passed, or a dead process was found. */
+static uint32_t next_when_all_wait(void) {
+    uint32_t next = NO_PLACE;
+    if (something_outside()) {
+        next = next_outside();
+        if (next == NO_PLACE)
+            sleep_idly();
+    } else if (next_ready() == NO_PLACE && !skip_time()) {
+        if (!any_stopped())
+            end_run_in_deadlock();
+        sleep_idly();
+    }
+    return next;
+}
+
 /* ---------------------------------------------------------------- giving it away */
+
+/* What the others find: the time, and what this process has executed. */
+static void show_progress(void) {
+    schedule->clock = elapsed();
+    hand_over_words();
+    publish_count();
+}
+
+static void begin_wait(struct process *it, uint64_t deadline) {
+    it->stage = WAITING;
+    it->deadline = deadline;
+    it->seen = schedule->events;
+    it->from_outside = outside_may_end;
+    it->call = (uint32_t)state->registers[RAX];
+}
 
 /* The process waits, until the deadline at most: others execute. True: it is to try again; false: it is to wait in the host, for
    an idle_slice(). */
 bool pass_turn(uint64_t deadline) {
     struct process *it = own_process();
     uint32_t next;
+    bool all_wait;
     if (!others_exist())
         return false;
-    it->stage = WAITING;
-    it->deadline = deadline;
-    it->seen = schedule->events;
-    it->from_outside = outside_may_end;
-    it->call = (uint32_t)state->registers[RAX];
-    schedule->clock = elapsed();
-    hand_over_words();
-    publish_count();
+    begin_wait(it, deadline);
+    show_progress();
     for (;;) {
         next = next_ready();
-        if (next == NO_PLACE && something_outside()) {
-            next = next_outside();
-            if (next == NO_PLACE) {
-                sleep_idly();
-                continue;
-            }
-            if (next == own_place) {
-                it->slices = ++schedule->slices;
-                it->stage = ABLE;
-                set_elapsed(schedule->clock);
-                return false;
-            }
-        } else if (next == NO_PLACE) {
-            if (next_ready() == NO_PLACE && !skip_time()) {
-                if (!any_stopped())
-                    end_run_in_deadlock();
-                sleep_idly();
-            }
-            continue;
-        }
-        if (next == own_place) {
-            it->stage = ABLE;
-            set_elapsed(schedule->clock);
-            return true;
-        }
-        if (give_turn(next)) {
+        all_wait = next == NO_PLACE;
+        if (all_wait)
+            next = next_when_all_wait();
+        if (next == own_place)
+            break;
+        if (next != NO_PLACE && give_turn(next)) {
             wait_for_turn();
             return true;
         }
     }
+    it->stage = ABLE;
+    set_elapsed(schedule->clock);
+    if (all_wait)
+        it->slices = ++schedule->slices;
+    return !all_wait;
+}
+
+/* The process executes no more: one that can run has the turn. */
+static void give_turn_away(void) {
+    uint32_t next;
+    while ((next = next_ready()) != NO_PLACE && !give_turn(next))
+        ;
 }
 
 /* The process goes on after others that can run. */
@@ -228,9 +245,7 @@ void yield_turn(void) {
     uint32_t next;
     if (!others_exist())
         return;
-    schedule->clock = elapsed();
-    hand_over_words();
-    publish_count();
+    show_progress();
     while ((next = next_ready()) != own_place)
         if (give_turn(next)) {
             wait_for_turn();
@@ -240,14 +255,10 @@ void yield_turn(void) {
 
 /* The process is about to stop: others execute. */
 void begin_stop(void) {
-    uint32_t next;
     own_process()->stopped = 1;
     schedule->events++;
-    schedule->clock = elapsed();
-    hand_over_words();
-    publish_count();
-    while ((next = next_ready()) != NO_PLACE && !give_turn(next))
-        ;
+    show_progress();
+    give_turn_away();
 }
 
 /* It goes on, or did not stop. */
@@ -267,15 +278,12 @@ void after_call(void) {
 
 /* The process ends. */
 void leave_run(void) {
-    uint32_t next;
     if (!schedule || !schedule->on)
         return;
     schedule->clock = elapsed();
     schedule->dying = (uint32_t)KERNEL0(__NR_getpid);
     bury(own_place);
-    while ((next = next_ready()) != NO_PLACE)
-        if (give_turn(next))
-            return;
+    give_turn_away();
 }
 
 /* ---------------------------------------------------------------- vfork, exec */
@@ -319,7 +327,6 @@ void return_memory(bool back) {
 
 /* The host executes the process's program from here on, or, `native` being false, it could not. */
 void become_native(bool native) {
-    uint32_t next;
     if (!schedule->on)
         return;
     schedule->natives += native ? 1 : -1;
@@ -327,8 +334,7 @@ void become_native(bool native) {
         own_process()->stage = OUTSIDE;
         schedule->events++;
         schedule->clock = elapsed();
-        while ((next = next_ready()) != NO_PLACE && !give_turn(next))
-            ;
+        give_turn_away();
     } else {
         own_process()->stage = ABLE;
         if (schedule->holder != own_place)
