@@ -91,7 +91,7 @@ static void follow_signal(int32_t given, uint64_t signal) {
             it->stopped = i != own_place && (signal == SIGSTOP || has_stopped(it->host));
         else if (i != own_place) {
             wait_for_death(it->host);
-            bury(i);
+            remove_process(i);
         }
     }
 }

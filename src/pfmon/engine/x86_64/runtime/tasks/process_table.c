@@ -88,8 +88,8 @@ void return_to_lender(struct process *it) {
     it->lender = 0;
 }
 
-/* A process is dead. */
-void bury(uint32_t place) {
+/* A process is dead: its place is free. */
+void remove_process(uint32_t place) {
     struct process *it = &schedule->processes[place];
     if (it->stage == NOBODY)
         return;
@@ -113,7 +113,7 @@ static uint32_t place_of_host(uint32_t host) {
 void reaped(uint32_t host) {
     uint32_t place = schedule ? place_of_host(host) : NO_PLACE;
     if (place != NO_PLACE)
-        bury(place);
+        remove_process(place);
 }
 
 /* ---------------------------------------------------------------- the beginning */

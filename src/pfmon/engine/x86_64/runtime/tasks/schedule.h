@@ -77,7 +77,7 @@ void know_process(uint32_t place, uint32_t number, uint32_t host);
 void cancel_process(uint32_t place);
 void become_process(uint32_t place);
 void return_to_lender(struct process *it);
-void bury(uint32_t place);
+void remove_process(uint32_t place);
 void reaped(uint32_t host);
 
 /* turns.c */

@@ -51,7 +51,7 @@ static bool take_over(void) {
         return false;
     it->turn = 0;
     if (!is_stopped)
-        bury(holder);
+        remove_process(holder);
     return true;
 }
 
@@ -81,7 +81,7 @@ static bool give_turn(uint32_t place) {
     schedule->holder = own_place;
     it->turn = 0;
     if (found != 'T')
-        bury(place);
+        remove_process(place);
     return false;
 }
 
@@ -137,7 +137,7 @@ static bool something_outside(void) {
         if (it->stage == NOBODY || i == own_place)
             continue;
         if (it->host && is_dead(it->host))
-            bury(i);
+            remove_process(i);
         else if (it->stage == OUTSIDE || (it->stage == WAITING && it->from_outside))
             found = true;
     }
@@ -282,7 +282,7 @@ void leave_run(void) {
         return;
     schedule->clock = elapsed();
     schedule->dying = (uint32_t)KERNEL0(__NR_getpid);
-    bury(own_place);
+    remove_process(own_place);
     give_turn_away();
 }
 
