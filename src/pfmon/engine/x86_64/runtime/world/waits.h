@@ -31,6 +31,10 @@ static inline int64_t call(int64_t number, uint64_t a, uint64_t b, uint64_t c, u
     return pass_on(number, (const uint64_t[6]){a, b, c, d, e, f});
 }
 
+/* immediate_calls.c */
+int64_t wait_trying(int64_t number, const uint64_t *a, int64_t nothing, const char *text);   /* until the result is another one */
+bool immediate_call(int64_t number, const uint64_t *a, int64_t *result);
+
 /* message_queues.c */
 bool message_queue_call(int64_t number, const uint64_t *a, int64_t *result);
 
