@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 
 #include "runtime.h"
+#include "waits/waits.h"
 #include "world/world.h"
 
 enum { STANDARD_FILES = 3, TCGETS = 0x5401, TIOCGWINSZ = 0x5413, FIONCLEX = 0x5450, FIOCLEX = 0x5451 };

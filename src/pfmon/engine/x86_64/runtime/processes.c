@@ -17,6 +17,7 @@
 #include "tasks/following.h"
 #include "tasks/schedule.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 #include "world/timers.h"
 #include "world/world.h"
 

@@ -13,6 +13,7 @@
 #include "runtime.h"
 #include "signals.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 #include "world/world.h"
 
 static const struct block *signalled;        /* whose exits lead to the runtime; NULL: none */

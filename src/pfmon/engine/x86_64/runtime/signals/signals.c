@@ -9,6 +9,7 @@
 #include "signals.h"
 #include "tasks/schedule.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 #include "world/world.h"
 
 enum {

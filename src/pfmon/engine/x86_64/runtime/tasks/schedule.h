@@ -109,7 +109,4 @@ int64_t number_of_host(int64_t host);
 uint64_t host_of_number(uint64_t number);
 bool is_of_run(uint32_t host);
 
-/* shared_waits.c */
-bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result);
-
 #endif

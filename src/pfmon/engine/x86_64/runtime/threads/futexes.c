@@ -7,7 +7,7 @@
 
 #include "tasks/schedule.h"
 #include "thread.h"
-#include "world/waits.h"
+#include "waits/waits.h"
 
 enum { SIGNED_12_BITS = 20 };    /* what a shift leaves of an argument of FUTEX_WAKE_OP */
 

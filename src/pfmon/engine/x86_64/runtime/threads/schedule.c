@@ -7,7 +7,7 @@
 #include "countdown.h"
 #include "tasks/schedule.h"
 #include "thread.h"
-#include "world/waits.h"
+#include "waits/waits.h"
 
 enum {
     MULTIPLIER = 16807, MODULUS = 0x7FFFFFFF,        /* the Park-Miller generator (1988) */

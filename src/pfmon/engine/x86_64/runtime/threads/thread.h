@@ -127,10 +127,4 @@ extern bool has_host_timers;
 bool host_timer_call(int64_t number, const uint64_t *a, int64_t *result);
 struct guest_thread *take_host_timer(siginfo_t *info);
 
-/* blocking_calls.c */
-struct stat;
-bool opening_waits(uint64_t flags, const struct stat *status);
-int64_t open_named_pipe(int64_t number, const uint64_t *a, int flags);
-bool blocking_call(int64_t number, const uint64_t *a, int64_t *result);
-
 #endif

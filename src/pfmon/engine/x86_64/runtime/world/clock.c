@@ -10,6 +10,7 @@
 #include "countdown.h"
 #include "runtime.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 #include "world.h"
 
 enum { TICKS = 100 /* a second, of times(2) */, OF_THREAD = 4 };

@@ -11,6 +11,7 @@
 
 #include "runtime.h"
 #include "tasks/schedule.h"
+#include "waits/waits.h"
 #include "world.h"
 
 enum {

@@ -13,6 +13,7 @@
 #include "signals/signals.h"
 #include "threads/thread.h"
 #include "timers.h"
+#include "waits/waits.h"
 #include "world.h"
 
 enum { MICROSECOND = 1000 };

@@ -56,20 +56,6 @@ void give_timer_to_host(bool to_host);
 /* timer_calls.c */
 bool timer_call(int64_t number, const uint64_t *a, int64_t *result);
 
-/* wait_ends.c */
-extern bool made_process;        /* other processes may end a wait */
-bool read_descriptor_info(int file, struct text *to);
-bool is_inside_descriptor(int file);     /* nothing from outside can make it ready */
-
-/* waits.c, timed_waits.c, endless_waits.c */
-int64_t wait_for_signal(uint64_t deadline);
-int64_t wait_for_process(int64_t number, const uint64_t *a);
-bool is_inside_wait(int64_t number, const uint64_t *a);
-bool timed_wait_call(int64_t number, const uint64_t *a, int64_t *result);
-bool is_interruption(const siginfo_t *info);
-int64_t call_until_timer(int64_t number, const uint64_t *a);
-bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result);
-
 /* file_status.c */
 struct stat;
 struct statx;

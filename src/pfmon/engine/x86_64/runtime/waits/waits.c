@@ -5,8 +5,8 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 
-#include "tasks/schedule.h"
 #include "signals/signals.h"
+#include "tasks/schedule.h"
 #include "threads/thread.h"
 #include "waits.h"
 

@@ -11,8 +11,8 @@
 #include <linux/uio.h>
 
 #include "root/root.h"
-#include "thread.h"
-#include "world/waits.h"
+#include "threads/thread.h"
+#include "waits.h"
 
 enum {
     WITHOUT_WAIT = 0x40,         /* send(2): MSG_DONTWAIT */

@@ -8,8 +8,8 @@
 #include <linux/stat.h>
 
 #include "runtime.h"
-#include "schedule.h"
-#include "world/waits.h"
+#include "tasks/schedule.h"
+#include "waits.h"
 #include "world/world.h"
 
 enum {
