@@ -6,6 +6,7 @@
    second ring and a second area in that memory. */
 
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
@@ -21,7 +22,7 @@
 #include "world/timers.h"
 #include "world/world.h"
 
-enum { INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
+enum { STACK_BYTES_OF_CHILD = 1 << 16 };
 
 static const uint64_t WRITTEN = CLONE_PARENT_SETTID | CLONE_CHILD_SETTID;    /* numbers that the runtime writes */
 
@@ -231,14 +232,14 @@ static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
     own_stack = map_kept(STACK_BYTES_OF_CHILD);
     if (failed(own_stack)) {
         cancel_process((uint32_t)place);
-        return -NO_ROOM;
+        return -ENOMEM;
     }
     prepare_child();
     schedule->clock = elapsed();
     block_signals();
     if (state->pending) {
         cancel_process((uint32_t)place);
-        child = -INTERRUPTED_CALL;
+        child = -EINTR;
     } else {
         keep_parent(&kept);
         become_child(flags, stack, a);

@@ -3,11 +3,12 @@
    retires there. */
 
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/signal.h>
 
 #include "runtime.h"
 
-enum { FUNCTION_BYTES = 1 << 10, NOT_MAPPED = 1, FAULT_ADDRESS = 14 };
+enum { FUNCTION_BYTES = 1 << 10, NOT_MAPPED = 1 };
 
 static const uint64_t VSYSCALL_AT = 0xFFFFFFFFFF600000;
 
@@ -41,7 +42,7 @@ uint64_t vsyscall(uint64_t ip) {
     put_mark(MARK_SYSTEM_CALL, NO_INSTRUCTION, (uint64_t)number_of(ip));
     release_all_code();
     result = call_kernel(number_of(ip), a);
-    if (result == -FAULT_ADDRESS) {
+    if (result == -EFAULT) {
         raise_fault(SIGSEGV, NOT_MAPPED, a[0] && !is_writable(a[0], 8) ? a[0] : a[1]);
         return ip;
     }

@@ -3,6 +3,7 @@
 #include <asm/siginfo.h>
 #include <asm/signal.h>
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/mman.h>
 
 #include "runtime.h"
@@ -12,10 +13,7 @@
 #include "waits/waits.h"
 #include "world/world.h"
 
-enum {
-    ALTERNATE_BYTES = 1 << 17,
-    FAULT_ADDRESS = 14, NOT_VALID = 22
-};
+enum { ALTERNATE_BYTES = 1 << 17 };
 
 #define FAULT_SIGNALS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
 #define IGNORED_SIGNALS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
@@ -253,11 +251,11 @@ uint64_t return_from_handler(void) {
 static int64_t change_action(uint64_t number, const struct action *to, struct action *old, uint64_t size) {
     struct action before;
     if (number < 1 || number > SIGNALS || size != 8 || (to && (number == SIGKILL || number == SIGSTOP)))
-        return -NOT_VALID;
+        return -EINVAL;
     before = own.actions[number];
     if (to) {
         if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + sizeof(*to) - 8))
-            return -FAULT_ADDRESS;
+            return -EFAULT;
         own.actions[number] = *to;
         if (!is_fault_signal((int)number) && to->handler <= 1 && !(others_exist() && ends_process((int)number)))
             KERNEL4(__NR_rt_sigaction, number, to, 0, 8);
@@ -266,7 +264,7 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
     }
     if (old) {
         if (!is_writable((uint64_t)old, sizeof(*old)))
-            return -FAULT_ADDRESS;
+            return -EFAULT;
         *old = before;
     }
     return 0;
@@ -275,18 +273,18 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
 static int64_t change_mask(uint64_t how, const uint64_t *set, uint64_t *old, uint64_t size) {
     uint64_t before = own.mask, wanted;
     if (size != 8)
-        return -NOT_VALID;
+        return -EINVAL;
     if (set) {
         if (!is_readable((uint64_t)set))
-            return -FAULT_ADDRESS;
+            return -EFAULT;
         wanted = *set;
         if (how > SIG_SETMASK)
-            return -NOT_VALID;
+            return -EINVAL;
         set_mask(how == SIG_BLOCK ? before | wanted : how == SIG_UNBLOCK ? before & ~wanted : wanted);
     }
     if (old) {
         if (!is_writable((uint64_t)old, 8))
-            return -FAULT_ADDRESS;
+            return -EFAULT;
         *old = before;
     }
     return 0;
@@ -299,9 +297,9 @@ uint64_t signal_mask(void) {
 /* Set the mask for the time of a call that waits. */
 int64_t begin_wait_mask(uint64_t at, uint64_t bytes) {
     if (bytes != 8)
-        return -NOT_VALID;
+        return -EINVAL;
     if (!are_readable(at, 8))
-        return -FAULT_ADDRESS;
+        return -EFAULT;
     suspended_mask = own.mask;
     set_mask(*(const uint64_t *)at);
     return 0;

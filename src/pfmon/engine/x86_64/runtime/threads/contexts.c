@@ -1,12 +1,11 @@
 /* What the processor and `state` have of a thread, kept while another one runs. */
 
+#include <asm/prctl.h>
 #include <asm/unistd.h>
 
 #include "performance/performance.h"
 #include "countdown.h"
 #include "thread.h"
-
-enum { SET_GS = 0x1001, SET_FS = 0x1002 };
 
 static void save_context(struct context *to) {
     memcpy(to->registers, state->registers, sizeof(to->registers));
@@ -27,9 +26,9 @@ static void load_context(const struct context *from) {
     state->flags = from->flags;
     state->target = from->target;
     if (from->fs != state->fs)
-        KERNEL2(__NR_arch_prctl, SET_FS, from->fs);
+        KERNEL2(__NR_arch_prctl, ARCH_SET_FS, from->fs);
     if (from->gs != state->gs)
-        KERNEL2(__NR_arch_prctl, SET_GS, from->gs);
+        KERNEL2(__NR_arch_prctl, ARCH_SET_GS, from->gs);
     state->fs = from->fs;
     state->gs = from->gs;
     runtime_stack = from->runtime_stack;
