@@ -291,7 +291,6 @@ bool wants_restart(int64_t number);
 uint64_t signal_mask(void);
 int64_t begin_wait_mask(uint64_t at, uint64_t bytes);
 int64_t end_wait_mask(int64_t result);
-void die(int signal, uint64_t ip) __attribute__((noreturn));
 
 /* load.c */
 struct places {                  /* of a program: its file and its interpreter's, and where position-independent ones go */

@@ -9,8 +9,6 @@
 #include "mapped_file.h"
 #include "runtime.h"
 
-enum { DENY_WRITE = 0x800 };     /* the dynamic linker sets it for shared objects */
-
 /* Whatever can be executed can be read, as on processors without protection keys. */
 static int with_read(int protection) {
     return protection & PROT_EXEC ? protection | PROT_READ : protection;
@@ -31,7 +29,7 @@ static int64_t map_memory(const uint64_t *a) {
     uint64_t bytes = whole_pages(a[1]);
     int protection = with_read((int)a[2]), flags = (int)a[3], file = (int)a[4];
     bool of_file = !(flags & MAP_ANONYMOUS), fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
-    bool below = protection & PROT_EXEC || flags & MAP_32BIT || (of_file && flags & DENY_WRITE);
+    bool below = protection & PROT_EXEC || flags & MAP_32BIT || (of_file && flags & MAP_DENYWRITE);   /* by the dynamic linker */
     struct file mapped = {0, 0, a[5], of_file ? path_of(file) : NULL};
     int64_t place = -EEXIST;
     if (fixed)

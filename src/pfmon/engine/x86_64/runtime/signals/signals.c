@@ -94,7 +94,7 @@ void enter_signals(const struct thread_signals *from) {
 }
 
 static void set_action(int number, uint64_t handler) {
-    struct action it = {handler, SA_SIGINFO | SA_ONSTACK | 0x04000000, (uint64_t)return_from_signal, ~(uint64_t)0};
+    struct action it = {handler, SA_SIGINFO | SA_ONSTACK | SA_RESTORER, (uint64_t)return_from_signal, ~(uint64_t)0};
     KERNEL4(__NR_rt_sigaction, number, &it, 0, 8);
 }
 
@@ -149,7 +149,7 @@ void raise_fault(int number, int code, uint64_t address) {
     force_signal(&info);
 }
 
-void die(int number, uint64_t ip) {
+static __attribute__((noreturn)) void die(int number, uint64_t ip) {
     struct action standard = {0, 0, 0, 0};
     uint64_t none = 0;
     publish_count();

@@ -8,7 +8,6 @@
 #include "waits.h"
 
 enum {
-    LOCK_WITHOUT_WAIT = 4,       /* flock(2): LOCK_NB */
     SPLICE_WITHOUT_WAIT = 2,     /* splice(2): SPLICE_F_NONBLOCK */
     BETWEEN_TRIES = 1000000      /* nanoseconds of the host */
 };
@@ -21,7 +20,7 @@ static const struct immediate {
     int64_t nothing;
     const char *text;
 } immediates[] = {
-    {__NR_flock, 1, LOCK_WITHOUT_WAIT, -EAGAIN, "for a lock of a file"},
+    {__NR_flock, 1, LOCK_NB, -EAGAIN, "for a lock of a file"},
     {__NR_msgrcv, 4, IPC_NOWAIT, -ENOMSG, "for a message"},
     {__NR_msgsnd, 3, IPC_NOWAIT, -EAGAIN, "for room for a message"},
     {__NR_splice, 5, SPLICE_WITHOUT_WAIT, -EAGAIN, "for a pipe"},

@@ -4,6 +4,7 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/fs.h>
 #include <linux/poll.h>
 #include <linux/stat.h>
 
@@ -14,7 +15,6 @@
 
 enum {
     MESSAGE_WITHOUT_WAIT = 0x40, /* send(2) */
-    RWF_WITHOUT_WAIT = 8,        /* pwritev2(2) */
     MOST_PARTS = 1024, PIPE_BYTES = 4096, SOCKET_LEVEL = 1, SOCKET_ERROR = 4
 };
 
@@ -47,7 +47,7 @@ static int64_t write_now(const struct writing *it) {
     int64_t result;
     if (!it->is_pipe)
         return call(__NR_sendmsg, it->file, (uint64_t)&message, MESSAGE_WITHOUT_WAIT, 0, 0, 0);
-    result = call(__NR_pwritev2, it->file, (uint64_t)it->parts, it->count, ~(uint64_t)0, ~(uint64_t)0, RWF_WITHOUT_WAIT);
+    result = call(__NR_pwritev2, it->file, (uint64_t)it->parts, it->count, ~(uint64_t)0, ~(uint64_t)0, RWF_NOWAIT);
     if (result != -EOPNOTSUPP && result != -ESPIPE)
         return result;
     if (KERNEL3(__NR_poll, &wanted, 1, 0) != 1)

@@ -3,10 +3,11 @@
    The place in a directory is the kernel's for the open file, so that copies of a descriptor share it, and lseek works: it is
    the number of the next entry. A directory is read whole when it is listed from its beginning. */
 
-#include <asm/unistd.h>
 #include <asm/stat.h>
 #include <asm/statfs.h>
+#include <asm/unistd.h>
 #include <linux/errno.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/stat.h>
 
@@ -18,7 +19,7 @@
 enum {
     LONGEST_ENTRY = 32,          /* bytes of one whose name is a number */
     DIRECTORY = 4,               /* DT_DIR */
-    MAX_LISTS = 64, FIRST_ROOM = 1 << 16, OLD_NAME = 18, FROM_START = 0, FROM_HERE = 1, ROOT_OF_PROC = 1
+    MAX_LISTS = 64, FIRST_ROOM = 1 << 16, OLD_NAME = 18, ROOT_OF_PROC = 1
 };
 
 struct entry {                   /* struct linux_dirent64 of getdents(2) */
@@ -233,7 +234,7 @@ static struct list *new_list(int file, const struct stat *status, int64_t *error
     it->file = file;
     it->device = status->st_dev;
     it->inode = status->st_ino;
-    KERNEL3(__NR_lseek, file, 0, FROM_START);
+    KERNEL3(__NR_lseek, file, 0, SEEK_SET);
     *error = read_entries(it);
     if (*error) {
         drop(it);
@@ -287,7 +288,7 @@ static int64_t read_directory(int file, uint8_t *to, uint64_t room, bool is_old)
         return result;
     if ((status.st_mode & S_IFMT) != S_IFDIR)
         return -ENOTDIR;
-    result = KERNEL3(__NR_lseek, file, 0, FROM_HERE);
+    result = KERNEL3(__NR_lseek, file, 0, SEEK_CUR);
     if (failed(result))
         return result;
     place = (uint64_t)result;
@@ -296,7 +297,7 @@ static int64_t read_directory(int file, uint8_t *to, uint64_t room, bool is_old)
         return result;
     list->used = ++uses;
     result = write_entries(list, &place, to, room, is_old);
-    moved = KERNEL3(__NR_lseek, file, place, FROM_START);
+    moved = KERNEL3(__NR_lseek, file, place, SEEK_SET);
     return failed(moved) ? moved : result;
 }
 

@@ -1,5 +1,6 @@
 /* The guest's numbers: of processes (tasks/numbers.c), its user and group, its processor. */
 
+#include <asm/ioctls.h>
 #include <asm/siginfo.h>
 #include <asm/signal.h>
 #include <asm/stat.h>
@@ -16,9 +17,8 @@
 
 enum {
     PARENT_ID = 999, ORPHANS_PARENT = 1, USER_ID = 1000, UNCHANGED = -1,
-    OWNER_EX_GROUP = 2, SOCKET_LEVEL = 1, PEER = 17,             /* fcntl(2), unix(7) */
-    LOCK_OWNER_AT = 24,                                          /* in struct flock */
-    GET_FOREGROUND = 0x540F, SET_FOREGROUND = 0x5410, GET_SESSION = 0x5429      /* ioctl_tty(2) */
+    SOCKET_LEVEL = 1, PEER = 17,             /* unix(7) */
+    LOCK_OWNER_AT = 24                       /* in struct flock */
 };
 
 static uint32_t host_user, host_user_group;
@@ -298,7 +298,7 @@ static bool owner_of_file_call(int64_t number, const uint64_t *a, int64_t *resul
         if (!are_readable(a[2], sizeof(own)))
             return false;
         own.type = given->type;
-        own.process = (int)(own.type == OWNER_EX_GROUP ? group_of((uint32_t)given->process) : process_of((uint32_t)given->process));
+        own.process = (int)(own.type == F_OWNER_PGRP ? group_of((uint32_t)given->process) : process_of((uint32_t)given->process));
         *result = pass_on(number, (const uint64_t[6]){a[0], a[1], (uint64_t)&own});
         return true;
     case F_GETLK:
@@ -314,13 +314,13 @@ static bool owner_of_file_call(int64_t number, const uint64_t *a, int64_t *resul
 /* The foreground group of a terminal, and its session. */
 static bool terminal_call(const uint64_t *a, int64_t *result) {
     uint64_t group;
-    if (a[1] == GET_FOREGROUND || a[1] == GET_SESSION) {
+    if (a[1] == TIOCGPGRP || a[1] == TIOCGSID) {
         *result = pass_on(__NR_ioctl, a);
         if (*result == 0)
             *(uint32_t *)a[2] = (uint32_t)seen_group(*(int32_t *)a[2]);
         return true;
     }
-    if (a[1] != SET_FOREGROUND || !are_readable(a[2], 4))
+    if (a[1] != TIOCSPGRP || !are_readable(a[2], 4))
         return false;
     group = group_of(*(uint32_t *)a[2]);
     *result = pass_process(__NR_ioctl, (const uint64_t[6]){a[0], a[1], (uint64_t)&group}, a[0], a[1]);

@@ -14,7 +14,7 @@
 #include "timers.h"
 #include "world.h"
 
-enum { MICROSECOND = 1000, FLAG_ABSOLUTE = 1 };
+enum { MICROSECOND = 1000 };
 
 /* ---------------------------------------------------------------- settings */
 
@@ -155,7 +155,7 @@ static int64_t set_file(const uint64_t *a) {
         return result;
     if (KERNEL3(__NR_poll, &wanted, 1, 0) == 1)      /* earlier expiries are forgotten */
         KERNEL3(__NR_read, a[0], &count, sizeof(count));
-    return change_timer(it, a[2], a[3], 1, a[1] & FLAG_ABSOLUTE);
+    return change_timer(it, a[2], a[3], 1, a[1] & TIMER_ABSTIME);
 }
 
 static int64_t get_file(const uint64_t *a) {
@@ -204,7 +204,7 @@ static bool posix_call(int64_t number, const uint64_t *a, int64_t *result) {
     if (!it)
         *result = -EINVAL;
     else if (number == __NR_timer_settime)
-        *result = change_timer(it, a[2], a[3], 1, a[1] & FLAG_ABSOLUTE);
+        *result = change_timer(it, a[2], a[3], 1, a[1] & TIMER_ABSTIME);
     else if (number == __NR_timer_gettime)
         *result = write_setting(it, a[1], 1);
     else if (number == __NR_timer_getoverrun)
