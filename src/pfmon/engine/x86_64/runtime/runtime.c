@@ -142,7 +142,7 @@ void begin(uint64_t *sp) {
                              file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
                              number_of(arguments[INTERPRETER_AT])};
     clock_begin();
-    ids_begin();
+    users_begin();
     threads_begin();
     schedule_begin(number_of(arguments[QUANTUM]), number_of(arguments[SCHEDULE_SEED]));
     if (others_exist())

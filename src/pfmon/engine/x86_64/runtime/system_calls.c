@@ -95,7 +95,7 @@ static int64_t execute_call(int64_t number, uint64_t *a) {
     case __NR_clone: case __NR_fork: case __NR_vfork:
         return clone_call(number, a);
     case __NR_clone3: case __NR_rseq:
-        return -ENOSYS;     /* C libraries use older calls then */
+        return -ENOSYS;          /* C libraries use older calls then */
     case __NR_execve: case __NR_execveat:
         return execute(number, a);
     case __NR_exit:
@@ -110,7 +110,7 @@ static int64_t execute_call(int64_t number, uint64_t *a) {
     case __NR_arch_prctl:
         return set_base(a);
     case __NR_ptrace: case __NR_process_vm_readv: case __NR_process_vm_writev: case __NR_pidfd_getfd:
-        return -EPERM;   /* they reach the runtime's memory and files */
+        return -EPERM;           /* they reach the runtime's memory and files */
     case __NR_pkey_alloc:        /* the processor has no protection keys */
         return -ENOSPC;
     case __NR_pkey_free:

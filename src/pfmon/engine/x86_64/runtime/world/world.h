@@ -62,10 +62,15 @@ struct statx;
 void fix_status(struct stat *it);
 void fix_extended_status(struct statx *it);
 
-/* ids.c */
-void ids_begin(void);
+/* users.c */
+void users_begin(void);
 uint32_t user_id(void);
 uint32_t group_id(void);
+uint32_t seen_user(uint32_t user);
+bool status_call(int64_t number, const uint64_t *a, int64_t *result);
+bool user_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* ids.c */
 int64_t seen_process(int64_t number);
 int64_t seen_group(int64_t number);
 uint32_t process_id(void);
