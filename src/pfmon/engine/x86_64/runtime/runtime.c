@@ -79,20 +79,6 @@ static void ways_begin(void) {
     keep_from_guest(WAYS_AT, PAGE, PROT_READ | PROT_WRITE);
 }
 
-/* What is shared with the reader. */
-static struct files reader_files(char **arguments) {
-    if (following)
-        return ask_to_begin();
-    return (struct files){.ring = (int)number_of(arguments[RING_FILE]), .area = (int)number_of(arguments[AREA_FILE])};
-}
-
-/* A program that the guest executes is not counted. */
-static void begin_uncounted(void) {
-    in_child = true;
-    begin_private_area();
-    begin_private_ring();
-}
-
 static int file_of(const char *number) {
     return *number ? (int)number_of(number) : NO_FILE;
 }
@@ -111,36 +97,24 @@ static void begin_schedule(char **arguments, uint64_t flags) {
         know_first(first, (uint32_t)number_of(arguments[FIRST_GROUP]), (uint32_t)number_of(arguments[FIRST_SESSION]));
 }
 
-/* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
-void begin(uint64_t *sp) {
-    char **arguments = (char **)(sp + 1), **variables = arguments + ARGUMENTS;
-    struct places places;
-    uint64_t count, flags, begins_at;
-    bool begins_confined;
-    seal_names();
-    key_begin((uint64_t)sp);
-    if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
-        KERNEL1(__NR_exit_group, 127);
-    flags = number_of(arguments[WORLD_FLAGS]);
-    map_own(STATE_AT, STATE_BYTES);
-    ways_begin();
+/* What is shared with the reader. A program that the guest executes is not counted. */
+static void begin_stream(char **arguments, uint64_t flags) {
     if (*arguments[READER_NAME])
         following_begin(arguments[READER_NAME], (uint32_t)number_of(arguments[FOLLOWING]));
-    if (flags & EXECUTED_BY_GUEST)
-        begin_uncounted();
+    if (flags & EXECUTED_BY_GUEST) {
+        in_child = true;
+        begin_private_area();
+        begin_private_ring();
+    } else if (following)
+        begin_counted(ask_to_begin());
     else
-        begin_counted(reader_files(arguments));
-    pass_time(number_of(arguments[ELAPSED]));
-    execution_begin(arguments);
-    begin_schedule(arguments, flags);
-    translation_begin();
-    signals_begin();
-    most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
+        begin_counted((struct files){.ring = file_of(arguments[RING_FILE]), .area = file_of(arguments[AREA_FILE])});
+}
+
+/* What the guest sees of the host, and its threads. */
+static void begin_world(char **arguments, uint64_t flags) {
     world = (struct world){flags, number_of(arguments[SEED]), number_of(arguments[EPOCH]),
                            number_of(arguments[BOOT]), (uint64_t)arguments[RELEASE]};
-    places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
-                             file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
-                             number_of(arguments[INTERPRETER_AT])};
     clock_begin();
     users_begin();
     threads_begin();
@@ -150,16 +124,47 @@ void begin(uint64_t *sp) {
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
     pmu_begin(arguments);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));
-    begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
+}
+
+/* Load the program, and confine it unless it is already; returns where it begins. */
+static uint64_t load(char **arguments, uint64_t flags) {
+    struct places places = {arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
+                            file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
+                            number_of(arguments[INTERPRETER_AT])};
+    char **variables = arguments + ARGUMENTS;
+    uint64_t count = number_of(arguments[VARIABLES]), begins_at;
+    bool begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
     if (begins_confined)
         open_root();
     if (begins_confined && *places.interpreter)
         places.interpreter_file = open_interpreter(places.interpreter);
     paths_begin();
-    count = number_of(arguments[VARIABLES]);
     begins_at = load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES]));
     if (begins_confined)
         confine(flags & HAS_NETWORK);
+    return begins_at;
+}
+
+/* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
+void begin(uint64_t *sp) {
+    char **arguments = (char **)(sp + 1);
+    uint64_t flags, begins_at;
+    seal_names();
+    key_begin((uint64_t)sp);
+    if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
+        KERNEL1(__NR_exit_group, 127);
+    flags = number_of(arguments[WORLD_FLAGS]);
+    map_own(STATE_AT, STATE_BYTES);
+    ways_begin();
+    begin_stream(arguments, flags);
+    pass_time(number_of(arguments[ELAPSED]));
+    execution_begin(arguments);
+    begin_schedule(arguments, flags);
+    translation_begin();
+    signals_begin();
+    most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
+    begin_world(arguments, flags);
+    begins_at = load(arguments, flags);
     if (!(flags & HOST_CLOCK))
         keep_alarm(number_of(arguments[ALARM_LEFT]), number_of(arguments[ALARM_INTERVAL]));
     begin_at(begins_at);
