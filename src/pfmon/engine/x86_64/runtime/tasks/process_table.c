@@ -109,6 +109,12 @@ static uint32_t place_of_host(uint32_t host) {
     return NO_PLACE;
 }
 
+/* A process of the schedule, by the host's number; NULL: it is none. */
+const struct process *process_of_host(uint32_t host) {
+    uint32_t place = schedule->on ? place_of_host(host) : NO_PLACE;
+    return place == NO_PLACE ? NULL : &schedule->processes[place];
+}
+
 /* A child has been waited for. */
 void reaped(uint32_t host) {
     uint32_t place = schedule ? place_of_host(host) : NO_PLACE;

@@ -78,6 +78,7 @@ void cancel_process(uint32_t place);
 void become_process(uint32_t place);
 void return_to_lender(struct process *it);
 void remove_process(uint32_t place);
+const struct process *process_of_host(uint32_t host);
 void reaped(uint32_t host);
 
 /* turns.c */
