@@ -73,6 +73,24 @@ os.kill(sleeps, 9), os.kill(computes, 9)"""
     )
 
 
+@pytest.mark.skipif(
+    subprocess.run(["/usr/bin/python3", "-S", "-c", "import os; os.splice"], capture_output=True).returncode != 0,
+    reason="os.splice needs Python 3.10",
+)
+@pytest.mark.slow
+def test_splice_does_not_wait_for_a_pipe_with_o_nonblock() -> None:
+    code = """import os, time
+(empty, filled), (read, written) = os.pipe(), os.pipe()
+os.set_blocking(empty, False)
+if not os.fork():
+    time.sleep(1); os.write(filled, b'late'); os._exit(0)
+for wait in False, True:
+    os.set_blocking(empty, wait)
+    try: print(os.splice(empty, written, 10))
+    except BlockingIOError: print('none')"""
+    assert follow("/usr/bin/python3", "-S", "-c", code).output == b"none\n4\n"
+
+
 PID_NAMESPACE = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
 HAS_PID_NAMESPACES = pytest.mark.skipif(
     shutil.which("unshare") is None or subprocess.run([*PID_NAMESPACE, "true"], capture_output=True).returncode != 0,

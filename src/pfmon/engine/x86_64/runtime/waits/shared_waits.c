@@ -234,6 +234,11 @@ static bool open_call(int64_t number, const uint64_t *a, int64_t *result) {
 
 /* ---------------------------------------------------------------- the calls */
 
+/* Whether a transfer is not to wait for a pipe, as its O_NONBLOCK says. */
+static bool is_pipe_without_wait(uint64_t file) {
+    return is_kind(file, S_IFIFO) && !waits(file);
+}
+
 /* While there are other processes. */
 bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result) {
     if (!others_exist())
@@ -257,6 +262,10 @@ bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result) {
         if (waits(a[0]))
             *result = wait_for_file((int)a[0], POLLOUT);
         return waits(a[0]) && *result == -EINTR;
+    case __NR_splice: case __NR_tee:
+        if (is_pipe_without_wait(a[0]) || is_pipe_without_wait(a[number == __NR_tee ? 1 : 2]))
+            return false;
+        return immediate_call(number, a, result);
     case __NR_open: case __NR_openat:
         return open_call(number, a, result);
     default:
