@@ -86,7 +86,7 @@ static void stops(void) {
     waitpid(child, &status, WUNTRACED);
     say("stopped by", WSTOPSIG(status));
     kill(child, SIGCONT);
-    usleep(10000);
+    usleep(300000);         /* a busy host needs it */
     kill(child, SIGSTOP);
     waitpid(child, &status, WUNTRACED);
     say("stopped by", WSTOPSIG(status));

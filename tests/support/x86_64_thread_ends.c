@@ -69,61 +69,93 @@ static void wait_for_end(void) {
         pause();
 }
 
-int main(int count, char **words) {
-    const char *way = count > 1 ? words[1] : "";
+static void exit_in_thread(void) {
+    pthread_create(made, NULL, leave, (void *)7L);
+    wait_for_end();
+}
+
+static void exit_beside_spinning(void) {
+    pthread_create(made, NULL, leave, (void *)8L);
+    for (;;)
+        continue;
+}
+
+static void exec_in_thread(void) {
+    pthread_create(made, NULL, execute, NULL);
+    wait_for_end();
+}
+
+static void first_ends(void) {
+    pthread_create(made, NULL, print_late, NULL);
+    pthread_exit(NULL);
+}
+
+static void first_ends_by_call(void) {
+    pthread_create(made, NULL, print_late, NULL);
+    syscall(SYS_exit, 3);
+}
+
+static void fault(void) {
+    pthread_create(made, NULL, store, (void *)8L);
+    pthread_join(made[0], NULL);
+}
+
+static void handled_fault(void) {
     void *result;
-    if (!strcmp(way, "exit")) {
-        pthread_create(made, NULL, leave, (void *)7L);
-        wait_for_end();
-    } else if (!strcmp(way, "exit while another spins")) {
-        pthread_create(made, NULL, leave, (void *)8L);
-        for (;;)
-            continue;
-    } else if (!strcmp(way, "exec")) {
-        pthread_create(made, NULL, execute, NULL);
-        wait_for_end();
-    } else if (!strcmp(way, "first thread ends")) {
-        pthread_create(made, NULL, print_late, NULL);
-        pthread_exit(NULL);
-    } else if (!strcmp(way, "first thread ends by the system call")) {
-        pthread_create(made, NULL, print_late, NULL);
-        syscall(SYS_exit, 3);
-    } else if (!strcmp(way, "fault")) {
-        pthread_create(made, NULL, store, (void *)8L);
-        pthread_join(made[0], NULL);
-    } else if (!strcmp(way, "handled fault")) {
-        signal(SIGSEGV, after_fault);
-        pthread_create(made, NULL, store, (void *)8L);
-        pthread_join(made[0], &result);
-        printf("%ld\n", (long)result);
-    } else if (!strcmp(way, "killed thread")) {
-        pthread_create(made, NULL, stay, NULL);
-        usleep(100);
-        pthread_kill(made[0], SIGTERM);
-        wait_for_end();
-    } else if (!strcmp(way, "shared memory")) {
-        int value = 0, status;
-        pid_t child = clone(store_in_parent, stack + sizeof(stack), CLONE_VM | SIGCHLD, &value);
-        waitpid(child, &status, 0);
-        printf("%d %d\n", value, WEXITSTATUS(status));
-    } else if (!strcmp(way, "deadlock")) {
-        pthread_mutex_lock(&one);
-        pthread_create(made, NULL, take_both, NULL);
-        usleep(5000);
-        pthread_mutex_lock(&other);
-    } else if (!strcmp(way, "long sleeps")) {
-        for (long i = 0; i < 3; i++)
-            pthread_create(made + i, NULL, sleep_long, (void *)1000L);
-        for (int i = 0; i < 3; i++)
-            pthread_join(made[i], NULL);
-    } else if (!strcmp(way, "too many")) {
-        pthread_attr_t small;
-        int error = 0, threads = 0;
-        pthread_attr_init(&small);
-        pthread_attr_setstacksize(&small, 16384);
-        while (threads < 5000 && !(error = pthread_create(made + threads, &small, stay, NULL)))
-            threads++;
-        printf("%d %s\n", threads >= 300, strerror(error));
-    }
+    signal(SIGSEGV, after_fault);
+    pthread_create(made, NULL, store, (void *)8L);
+    pthread_join(made[0], &result);
+    printf("%ld\n", (long)result);
+}
+
+static void kill_thread(void) {
+    pthread_create(made, NULL, stay, NULL);
+    usleep(100);
+    pthread_kill(made[0], SIGTERM);
+    wait_for_end();
+}
+
+static void share_memory(void) {
+    int value = 0, status;
+    pid_t child = clone(store_in_parent, stack + sizeof(stack), CLONE_VM | SIGCHLD, &value);
+    waitpid(child, &status, 0);
+    printf("%d %d\n", value, WEXITSTATUS(status));
+}
+
+static void deadlock(void) {
+    pthread_mutex_lock(&one);
+    pthread_create(made, NULL, take_both, NULL);
+    usleep(5000);
+    pthread_mutex_lock(&other);
+}
+
+static void sleep_long_together(void) {
+    for (long i = 0; i < 3; i++)
+        pthread_create(made + i, NULL, sleep_long, (void *)1000L);
+    for (int i = 0; i < 3; i++)
+        pthread_join(made[i], NULL);
+}
+
+static void make_too_many(void) {
+    pthread_attr_t small;
+    int error = 0, threads = 0;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 16384);
+    while (threads < 5000 && !(error = pthread_create(made + threads, &small, stay, NULL)))
+        threads++;
+    printf("%d %s\n", threads >= 300, strerror(error));
+}
+
+static const struct { const char *name; void (*end)(void); } ways[] = {
+    {"exit", exit_in_thread}, {"exit while another spins", exit_beside_spinning}, {"exec", exec_in_thread},
+    {"first thread ends", first_ends}, {"first thread ends by the system call", first_ends_by_call}, {"fault", fault},
+    {"handled fault", handled_fault}, {"killed thread", kill_thread}, {"shared memory", share_memory}, {"deadlock", deadlock},
+    {"long sleeps", sleep_long_together}, {"too many", make_too_many},
+};
+
+int main(int count, char **words) {
+    for (unsigned i = 0; count > 1 && i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (!strcmp(words[1], ways[i].name))
+            ways[i].end();
     return 0;
 }

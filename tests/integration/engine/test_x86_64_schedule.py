@@ -52,6 +52,45 @@ read -r a b c d e f rest < $!/stat; echo $a $b $c $d $e $f; grep Pid: $!/status 
     )
 
 
+@pytest.mark.slow
+def test_state_of_another_process_is_that_of_the_schedule() -> None:
+    """As proc(5) has it of one that sleeps and one that computes."""
+    code = """import os, time
+def state(number):
+    with open(f'/proc/{number}/stat') as stat, open(f'/proc/{number}/status') as status:
+        return stat.read().split(')')[1].split()[0], next(line for line in status if line.startswith('State'))
+sleeps = os.fork()
+if not sleeps:
+    time.sleep(1000); os._exit(0)
+computes = os.fork()
+if not computes:
+    while True: pass
+time.sleep(1)
+print(state(sleeps), state(computes))
+os.kill(sleeps, 9), os.kill(computes, 9)"""
+    assert follow("/usr/bin/python3", "-S", "-c", code).output == (
+        b"('S', 'State:\\tS (sleeping)\\n') ('R', 'State:\\tR (running)\\n')\n"
+    )
+
+
+@pytest.mark.skipif(
+    subprocess.run(["/usr/bin/python3", "-S", "-c", "import os; os.splice"], capture_output=True).returncode != 0,
+    reason="os.splice needs Python 3.10",
+)
+@pytest.mark.slow
+def test_splice_does_not_wait_for_a_pipe_with_o_nonblock() -> None:
+    code = """import os, time
+(empty, filled), (read, written) = os.pipe(), os.pipe()
+os.set_blocking(empty, False)
+if not os.fork():
+    time.sleep(1); os.write(filled, b'late'); os._exit(0)
+for wait in False, True:
+    os.set_blocking(empty, wait)
+    try: print(os.splice(empty, written, 10))
+    except BlockingIOError: print('none')"""
+    assert follow("/usr/bin/python3", "-S", "-c", code).output == b"none\n4\n"
+
+
 PID_NAMESPACE = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
 HAS_PID_NAMESPACES = pytest.mark.skipif(
     shutil.which("unshare") is None or subprocess.run([*PID_NAMESPACE, "true"], capture_output=True).returncode != 0,

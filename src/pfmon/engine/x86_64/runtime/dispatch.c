@@ -1,6 +1,7 @@
 /* Goes on when translated code is left: finds or translates the next block, and executes what the runtime executes in
    place of the guest. */
 
+#include <asm/siginfo.h>
 #include <linux/signal.h>
 
 #include "countdown.h"
@@ -9,8 +10,6 @@
 #include "runtime.h"
 #include "threads/thread.h"
 #include "world/world.h"
-
-enum { SYSTEM_SIGSEGV = 11, SEGV_NOT_MAPPED = 1, SEGV_NOT_ALLOWED = 2 };
 
 static bool is_reserved(int reg) {
     return reg == temporary_register || (reg == ring_register && !area->totals);
@@ -70,7 +69,7 @@ static struct block *continue_at(uint64_t ip, bool indirectly) {
         block = next_block(ip, indirectly);
         if (block)
             break;
-        raise_fault(SYSTEM_SIGSEGV, is_readable(ip) ? SEGV_NOT_ALLOWED : SEGV_NOT_MAPPED, ip);
+        raise_fault(SIGSEGV, is_readable(ip) ? SEGV_ACCERR : SEGV_MAPERR, ip);
     }
     if (counting_down && state->countdown > 0 && state->countdown < block->length)
         block = part_at(ip, (uint32_t)state->countdown);     /* a timer expires, or the turn ends, within the block */

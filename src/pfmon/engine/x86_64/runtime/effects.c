@@ -1,6 +1,7 @@
 /* Which system calls have an effect outside of the process, or depend on what happens there once: a program without any
    can be executed again from its beginning by another engine (layout.h, `outside`). */
 
+#include <asm/ioctls.h>
 #include <asm/statfs.h>
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
@@ -9,9 +10,10 @@
 #include <linux/sched.h>
 
 #include "runtime.h"
+#include "waits/waits.h"
 #include "world/world.h"
 
-enum { STANDARD_FILES = 3, TCGETS = 0x5401, TIOCGWINSZ = 0x5413, FIONCLEX = 0x5450, FIOCLEX = 0x5451 };
+enum { STANDARD_FILES = 3 };
 
 /* Calls without effect, whatever their arguments. */
 static const uint16_t harmless[] = {

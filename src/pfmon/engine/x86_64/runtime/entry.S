@@ -113,7 +113,7 @@ resume:
 1:  ud2
 
     /* int64_t guarded_call(const uint64_t *arguments): a system call, or -EINTR at once when signals wait. A signal
-       that arrives between the test and `syscall` moves the return address to `interrupted` (signals.c). */
+       that arrives between the test and `syscall` moves the return address to `interrupted` (host_signals.c). */
     .globl guarded_call
 guarded_call:
     push %rbx

@@ -6,6 +6,7 @@
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
+#include <linux/resource.h>
 
 #include "runtime.h"
 #include "world/world.h"
@@ -13,7 +14,6 @@
 enum {
     MAX_SEGMENTS = 64,
     SIGNAL_BYTES = 1216,         /* of a signal's frame without the state of vectors, and room to align both */
-    RLIMIT_STACK = 3,
     STACK_BEGINNING = 1 << 17    /* bytes that Linux maps below the arguments (setup_arg_pages) */
 };
 

@@ -6,7 +6,7 @@
    second ring and a second area in that memory. */
 
 #include <asm/unistd.h>
-#include <linux/mman.h>
+#include <linux/errno.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/signal.h>
@@ -18,10 +18,11 @@
 #include "tasks/following.h"
 #include "tasks/schedule.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 #include "world/timers.h"
 #include "world/world.h"
 
-enum { INTERRUPTED_CALL = 4, NO_ROOM = 12, STACK_BYTES_OF_CHILD = 1 << 16 };
+enum { STACK_BYTES_OF_CHILD = 1 << 16 };
 
 static const uint64_t WRITTEN = CLONE_PARENT_SETTID | CLONE_CHILD_SETTID;    /* numbers that the runtime writes */
 
@@ -34,9 +35,8 @@ static void close_files(struct files files) {
     KERNEL1(__NR_close, files.area);
 }
 
-/* A program, or a task, that is followed. */
-void begin_counted(void) {
-    struct files files = ask_to_begin();
+/* A program whose words and announcements go to these files. */
+void begin_counted(struct files files) {
     area_begin(files.area);
     ring_begin(files.ring);
     close_files(files);
@@ -82,16 +82,11 @@ static void prepare_child(void) {
         prepare_uncounted();
 }
 
-/* The kernel would write the host's number. */
-static void write_number(uint64_t wanted, uint64_t to, uint32_t number) {
-    if (wanted && is_writable(to, sizeof(number)))
-        memcpy((void *)to, &number, sizeof(number));
-}
-
-/* The child's number, as the parent sees it. */
+/* The child's number, as the parent sees it: the kernel would write the host's. */
 static int64_t show_child(uint32_t number, int64_t child, uint64_t flags, uint64_t parent_id) {
     uint32_t shown = world.flags & HOST_IDS ? (uint32_t)child : number;
-    write_number(flags & CLONE_PARENT_SETTID, parent_id, shown);
+    if (flags & CLONE_PARENT_SETTID)
+        write_number(parent_id, shown);
     return shown;
 }
 
@@ -130,7 +125,8 @@ static int64_t make_copy(uint64_t flags, uint64_t stack, const uint64_t *a) {
     become_single();
     if (flags & CLONE_CHILD_CLEARTID)
         running->clear_id = a[3];
-    write_number(flags & CLONE_CHILD_SETTID, a[3], process_id());
+    if (flags & CLONE_CHILD_SETTID)
+        write_number(a[3], process_id());
     if (stack)
         state->registers[RSP] = stack;
     if (flags & CLONE_SETTLS)
@@ -221,7 +217,8 @@ void begin_child(void) {
         follow_no_more();
     running->id = process_id();
     set_elapsed(schedule->clock);
-    write_number(number_at, number_at, process_id());
+    if (number_at)
+        write_number(number_at, process_id());
     unblock_signals();
     continue_after_fault();
 }
@@ -229,21 +226,20 @@ void begin_child(void) {
 static int64_t share_memory(uint64_t flags, uint64_t stack, const uint64_t *a) {
     struct parent kept;
     uint32_t number;
-    int64_t child, own_stack = KERNEL6(__NR_mmap, own_address(STACK_BYTES_OF_CHILD), STACK_BYTES_OF_CHILD,
-                                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int64_t place = failed(own_stack) ? -NO_ROOM : new_process();
-    if (failed(place)) {
-        if (!failed(own_stack))
-            KERNEL2(__NR_munmap, own_stack, STACK_BYTES_OF_CHILD);
+    int64_t child, place = new_process(), own_stack;
+    if (failed(place))
         return place;
+    own_stack = map_kept(STACK_BYTES_OF_CHILD);
+    if (failed(own_stack)) {
+        cancel_process((uint32_t)place);
+        return -ENOMEM;
     }
-    keep_from_guest((uint64_t)own_stack, STACK_BYTES_OF_CHILD, PROT_READ | PROT_WRITE);
     prepare_child();
     schedule->clock = elapsed();
     block_signals();
     if (state->pending) {
         cancel_process((uint32_t)place);
-        child = -INTERRUPTED_CALL;
+        child = -EINTR;
     } else {
         keep_parent(&kept);
         become_child(flags, stack, a);

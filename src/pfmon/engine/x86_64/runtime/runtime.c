@@ -43,32 +43,18 @@ static uint8_t *map_own(uint64_t at, uint64_t bytes) {
     return (uint8_t *)place;
 }
 
-/* Memory that the guest does not write. */
-static uint8_t *map_kept(uint64_t at, uint64_t bytes) {
-    uint8_t *place = map_own(at, bytes);
-    keep_from_guest(at, bytes, PROT_READ | PROT_WRITE);
-    return place;
-}
-
 void *reserve(size_t bytes) {
     uint8_t *it;
     bytes = (bytes + 15) & ~(size_t)15;
     if (bytes > RESERVE_STEP / 4)
-        return map_kept(own_address(bytes), whole_pages(bytes));
+        return new_memory(bytes);
     if (bytes > (size_t)(reserved_end - reserved)) {
-        reserved = map_kept(own_address(RESERVE_STEP), RESERVE_STEP);
+        reserved = new_memory(RESERVE_STEP);
         reserved_end = reserved + RESERVE_STEP;
     }
     it = reserved;
     reserved += bytes;
     return it;
-}
-
-static uint64_t number_of(const char *text) {
-    uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        value = 10 * value + (uint64_t)(*text - '0');
-    return value;
 }
 
 /* The first `count` of these pointers, and NULL. */
@@ -93,22 +79,6 @@ static void ways_begin(void) {
     keep_from_guest(WAYS_AT, PAGE, PROT_READ | PROT_WRITE);
 }
 
-/* What is shared with the reader. */
-static void begin_stream(char **arguments) {
-    int ring_file = (int)number_of(arguments[RING_FILE]), area_file = (int)number_of(arguments[AREA_FILE]);
-    area_begin(area_file);
-    ring_begin(ring_file);
-    KERNEL1(__NR_close, ring_file);
-    KERNEL1(__NR_close, area_file);
-}
-
-/* A program that the guest executes is not counted. */
-static void begin_uncounted(void) {
-    in_child = true;
-    begin_private_area();
-    begin_private_ring();
-}
-
 static int file_of(const char *number) {
     return *number ? (int)number_of(number) : NO_FILE;
 }
@@ -127,40 +97,26 @@ static void begin_schedule(char **arguments, uint64_t flags) {
         know_first(first, (uint32_t)number_of(arguments[FIRST_GROUP]), (uint32_t)number_of(arguments[FIRST_SESSION]));
 }
 
-/* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
-void begin(uint64_t *sp) {
-    char **arguments = (char **)(sp + 1), **variables = arguments + ARGUMENTS;
-    struct places places;
-    uint64_t count, flags, begins_at;
-    bool begins_confined;
-    seal_names();
-    key_begin((uint64_t)sp);
-    if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
-        KERNEL1(__NR_exit_group, 127);
-    flags = number_of(arguments[WORLD_FLAGS]);
-    map_own(STATE_AT, STATE_BYTES);
-    ways_begin();
+/* What is shared with the reader. A program that the guest executes is not counted. */
+static void begin_stream(char **arguments, uint64_t flags) {
     if (*arguments[READER_NAME])
         following_begin(arguments[READER_NAME], (uint32_t)number_of(arguments[FOLLOWING]));
-    if (flags & EXECUTED_BY_GUEST)
-        begin_uncounted();
-    else if (following)
-        begin_counted();
+    if (flags & EXECUTED_BY_GUEST) {
+        in_child = true;
+        begin_private_area();
+        begin_private_ring();
+    } else if (following)
+        begin_counted(ask_to_begin());
     else
-        begin_stream(arguments);
-    pass_time(number_of(arguments[ELAPSED]));
-    execution_begin(arguments);
-    begin_schedule(arguments, flags);
-    translation_begin();
-    signals_begin();
-    most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
+        begin_counted((struct files){.ring = file_of(arguments[RING_FILE]), .area = file_of(arguments[AREA_FILE])});
+}
+
+/* What the guest sees of the host, and its threads. */
+static void begin_world(char **arguments, uint64_t flags) {
     world = (struct world){flags, number_of(arguments[SEED]), number_of(arguments[EPOCH]),
                            number_of(arguments[BOOT]), (uint64_t)arguments[RELEASE]};
-    places = (struct places){arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
-                             file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
-                             number_of(arguments[INTERPRETER_AT])};
     clock_begin();
-    ids_begin();
+    users_begin();
     threads_begin();
     schedule_begin(number_of(arguments[QUANTUM]), number_of(arguments[SCHEDULE_SEED]));
     if (others_exist())
@@ -168,16 +124,47 @@ void begin(uint64_t *sp) {
     root_begin(arguments[ROOT_DIRECTORY], flags & CONFINED);
     pmu_begin(arguments);
     python_begin(number_of(arguments[PYTHON_VERSION]), number_of(arguments[PYTHON_BEGIN]), number_of(arguments[PYTHON_END]));
-    begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
+}
+
+/* Load the program, and confine it unless it is already; returns where it begins. */
+static uint64_t load(char **arguments, uint64_t flags) {
+    struct places places = {arguments[PROGRAM], arguments[EXECUTED], arguments[INTERPRETER], file_of(arguments[PROGRAM_FILE]),
+                            file_of(arguments[INTERPRETER_FILE]), number_of(arguments[PROGRAM_AT]),
+                            number_of(arguments[INTERPRETER_AT])};
+    char **variables = arguments + ARGUMENTS;
+    uint64_t count = number_of(arguments[VARIABLES]), begins_at;
+    bool begins_confined = flags & CONFINED && !(flags & EXECUTED_BY_GUEST);
     if (begins_confined)
         open_root();
     if (begins_confined && *places.interpreter)
         places.interpreter_file = open_interpreter(places.interpreter);
     paths_begin();
-    count = number_of(arguments[VARIABLES]);
     begins_at = load_program(&places, variables + count, first_of(variables, count), number_of(arguments[STACK_BYTES]));
     if (begins_confined)
         confine(flags & HAS_NETWORK);
+    return begins_at;
+}
+
+/* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
+void begin(uint64_t *sp) {
+    char **arguments = (char **)(sp + 1);
+    uint64_t flags, begins_at;
+    seal_names();
+    key_begin((uint64_t)sp);
+    if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
+        KERNEL1(__NR_exit_group, 127);
+    flags = number_of(arguments[WORLD_FLAGS]);
+    map_own(STATE_AT, STATE_BYTES);
+    ways_begin();
+    begin_stream(arguments, flags);
+    pass_time(number_of(arguments[ELAPSED]));
+    execution_begin(arguments);
+    begin_schedule(arguments, flags);
+    translation_begin();
+    signals_begin();
+    most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
+    begin_world(arguments, flags);
+    begins_at = load(arguments, flags);
     if (!(flags & HOST_CLOCK))
         keep_alarm(number_of(arguments[ALARM_LEFT]), number_of(arguments[ALARM_INTERVAL]));
     begin_at(begins_at);

@@ -177,7 +177,6 @@ void forget_copies(void);
 /* blocks.c */
 uint32_t count_translations(uint64_t ip);
 void enter_block(struct block *block);
-bool is_stale(const struct exit *exit);
 void translation_begin(void);
 struct block *new_block(uint32_t instructions);
 bool forget_when_full(void);
@@ -222,7 +221,8 @@ uint64_t vsyscall(uint64_t ip);
 void note_effect(int64_t number, const uint64_t *a);
 
 /* processes.c */
-void begin_counted(void);
+struct files;
+void begin_counted(struct files files);
 int64_t clone_call(int64_t number, const uint64_t *a);
 
 /* call_pointers.c */
@@ -267,6 +267,8 @@ bool are_readable(uint64_t address, uint64_t bytes);
 bool is_writable(uint64_t address, uint64_t bytes);
 bool is_own(uint64_t start, uint64_t bytes);
 uint64_t own_address(uint64_t bytes);
+int64_t map_kept(uint64_t bytes);
+void *new_memory(uint64_t bytes);
 void map_below(uint64_t address);
 int64_t map_somewhere(bool below, uint64_t bytes, int protection, int flags, int file, uint64_t offset);
 void give_back(uint64_t start, uint64_t end);
@@ -282,7 +284,6 @@ void signals_begin(void);
 void take_fatal_signals(void);
 void raise_fault(int signal, int code, uint64_t address);
 uint64_t deliver_signals(uint64_t ip);
-void take_signalled_block(void);
 bool is_signal_call(int64_t number);
 int64_t signal_call(int64_t number, const uint64_t *a);
 uint64_t return_from_handler(void);
@@ -290,13 +291,6 @@ bool wants_restart(int64_t number);
 uint64_t signal_mask(void);
 int64_t begin_wait_mask(uint64_t at, uint64_t bytes);
 int64_t end_wait_mask(int64_t result);
-void die(int signal, uint64_t ip) __attribute__((noreturn));
-
-/* processor_models.c */
-extern bool has_vex;             /* the processor has AVX */
-extern uint32_t components;      /* of its XCR0 */
-bool choose_processor(const char *name);
-void emulate_cpuid(uint64_t *registers);
 
 /* load.c */
 struct places {                  /* of a program: its file and its interpreter's, and where position-independent ones go */
@@ -316,6 +310,9 @@ extern struct program_stack program_stack;
 
 /* processor_results.c */
 void note_processor_result(const struct instruction *it);
+
+/* host_signals.c */
+void take_signalled_block(void);
 
 /* processor_models.c */
 extern uint8_t processor_level;  /* its instructions: features up to this one (encoding_rows.h) */

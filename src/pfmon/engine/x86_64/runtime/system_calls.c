@@ -1,6 +1,8 @@
 /* System calls of the guest: most go to the kernel as they are. */
 
+#include <asm/prctl.h>
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/mman.h>
 #include <linux/prctl.h>
 #include <linux/signal.h>
@@ -12,12 +14,8 @@
 #include "tasks/following.h"
 #include "tasks/schedule.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 #include "world/world.h"
-
-enum {
-    NOT_IMPLEMENTED = 38, INTERRUPTED_CALL = 4, SET_GS = 0x1001, SET_FS = 0x1002, NOT_VALID = 22,
-    NOT_PERMITTED = 1, NO_SPACE = 28
-};
 
 static const uint64_t SYSTEM_CALL_BYTES = 2;
 
@@ -61,9 +59,9 @@ static void end_process(int64_t number, uint64_t status) {
 
 static int64_t set_base(const uint64_t *a) {
     int64_t result = KERNEL2(__NR_arch_prctl, a[0], a[1]);
-    if (result == 0 && a[0] == SET_FS)
+    if (result == 0 && a[0] == ARCH_SET_FS)
         state->fs = a[1];
-    else if (result == 0 && a[0] == SET_GS)
+    else if (result == 0 && a[0] == ARCH_SET_GS)
         state->gs = a[1];
     return result;
 }
@@ -97,7 +95,7 @@ static int64_t execute_call(int64_t number, uint64_t *a) {
     case __NR_clone: case __NR_fork: case __NR_vfork:
         return clone_call(number, a);
     case __NR_clone3: case __NR_rseq:
-        return -NOT_IMPLEMENTED;     /* C libraries use older calls then */
+        return -ENOSYS;          /* C libraries use older calls then */
     case __NR_execve: case __NR_execveat:
         return execute(number, a);
     case __NR_exit:
@@ -110,17 +108,17 @@ static int64_t execute_call(int64_t number, uint64_t *a) {
     case __NR_arch_prctl:
         return set_base(a);
     case __NR_ptrace: case __NR_process_vm_readv: case __NR_process_vm_writev: case __NR_pidfd_getfd:
-        return -NOT_PERMITTED;   /* they reach the runtime's memory and files */
+        return -EPERM;           /* they reach the runtime's memory and files */
     case __NR_pkey_alloc:        /* the processor has no protection keys */
-        return -NO_SPACE;
+        return -ENOSPC;
     case __NR_pkey_free:
-        return -NOT_VALID;
+        return -EINVAL;
     case __NR_seccomp:           /* a filter would filter the runtime's calls, too */
-        return -NOT_VALID;
+        return -EINVAL;
     case __NR_prctl:
         if (a[0] == PR_SET_PDEATHSIG)
             return set_parent_death_signal(a);
-        return a[0] == PR_SET_SECCOMP ? -NOT_VALID : pass_on(number, a);
+        return a[0] == PR_SET_SECCOMP ? -EINVAL : pass_on(number, a);
     default:
         if (threaded && blocking_call(number, a, &result))
             return result;
@@ -161,7 +159,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     close_held();
     keep_line(number);
     after_call();
-    if (state->pending && result == -INTERRUPTED_CALL && wants_restart(number))
+    if (state->pending && result == -EINTR && wants_restart(number))
         return next_ip - SYSTEM_CALL_BYTES;
     state->registers[RAX] = (uint64_t)result;
     if (ends_turn)

@@ -2,12 +2,14 @@
    emulates its functions at the fault (Linux, arch/x86/entry/vsyscall/vsyscall_64.c), and so does the runtime. No instruction
    retires there. */
 
+#include <asm/siginfo.h>
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/signal.h>
 
 #include "runtime.h"
 
-enum { FUNCTION_BYTES = 1 << 10, NOT_MAPPED = 1, FAULT_ADDRESS = 14 };
+enum { FUNCTION_BYTES = 1 << 10 };
 
 static const uint64_t VSYSCALL_AT = 0xFFFFFFFFFF600000;
 
@@ -35,14 +37,14 @@ uint64_t vsyscall(uint64_t ip) {
     uint64_t a[6] = {registers[RDI], registers[RSI], 0};
     int64_t result;
     if (!is_readable(sp) || !is_readable(sp + 7)) {
-        raise_fault(SIGSEGV, NOT_MAPPED, sp);
+        raise_fault(SIGSEGV, SEGV_MAPERR, sp);
         return ip;
     }
     put_mark(MARK_SYSTEM_CALL, NO_INSTRUCTION, (uint64_t)number_of(ip));
     release_all_code();
     result = call_kernel(number_of(ip), a);
-    if (result == -FAULT_ADDRESS) {
-        raise_fault(SIGSEGV, NOT_MAPPED, a[0] && !is_writable(a[0], 8) ? a[0] : a[1]);
+    if (result == -EFAULT) {
+        raise_fault(SIGSEGV, SEGV_MAPERR, a[0] && !is_writable(a[0], 8) ? a[0] : a[1]);
         return ip;
     }
     registers[RAX] = (uint64_t)result;

@@ -1,17 +1,13 @@
 /* System calls that map memory. */
 
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/mman.h>
 #include <linux/shm.h>
 
 #include "interpreter/python.h"
 #include "mapped_file.h"
 #include "runtime.h"
-
-enum {
-    DENY_WRITE = 0x800,          /* the dynamic linker sets it for shared objects */
-    INVALID = 22, NO_ROOM = 12, EXISTS = 17
-};
 
 /* Whatever can be executed can be read, as on processors without protection keys. */
 static int with_read(int protection) {
@@ -24,7 +20,7 @@ static int64_t map_at_address(const uint64_t *a, int flags) {
     if (is_own(a[0], whole_pages(a[1]))) {
         if (flags & MAP_FIXED && !(flags & MAP_FIXED_NOREPLACE) && a[0] < USER_END)
             give_up(NOT_SUPPORTED);
-        return a[0] < USER_END ? -EXISTS : -NO_ROOM;
+        return a[0] < USER_END ? -EEXIST : -ENOMEM;
     }
     return KERNEL6(__NR_mmap, a[0], a[1], with_read((int)a[2]), flags, a[4], a[5]);
 }
@@ -33,14 +29,14 @@ static int64_t map_memory(const uint64_t *a) {
     uint64_t bytes = whole_pages(a[1]);
     int protection = with_read((int)a[2]), flags = (int)a[3], file = (int)a[4];
     bool of_file = !(flags & MAP_ANONYMOUS), fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
-    bool below = protection & PROT_EXEC || flags & MAP_32BIT || (of_file && flags & DENY_WRITE);
+    bool below = protection & PROT_EXEC || flags & MAP_32BIT || (of_file && flags & MAP_DENYWRITE);   /* by the dynamic linker */
     struct file mapped = {0, 0, a[5], of_file ? path_of(file) : NULL};
-    int64_t place = -EXISTS;
+    int64_t place = -EEXIST;
     if (fixed)
         place = map_at_address(a, flags);
     else if (a[0] >= PAGE && a[0] % PAGE == 0 && !(flags & MAP_32BIT))
         place = map_at_address(a, flags | MAP_FIXED_NOREPLACE);
-    if (!fixed && place == -EXISTS)
+    if (!fixed && place == -EEXIST)
         place = map_somewhere(below, a[1], protection, flags & ~MAP_32BIT, file, a[5]);
     if (failed(place))
         return place;
@@ -69,7 +65,7 @@ static int64_t unmap_guest(uint64_t start, uint64_t bytes) {
 static int64_t unmap_memory(uint64_t start, uint64_t length) {
     uint64_t bytes = whole_pages(length), end = start + bytes;
     if (start % PAGE || bytes == 0 || end < start || end > USER_END)
-        return -INVALID;
+        return -EINVAL;
     if (start < LOW_RUNTIME && end > LOW_RUNTIME)
         unmap_guest(start, LOW_RUNTIME - start);
     if (start < LOW_RUNTIME_END && end > LOW_RUNTIME)
@@ -83,7 +79,7 @@ static int64_t protect_memory(uint64_t start, uint64_t length, int protection) {
     uint64_t bytes = whole_pages(length), end = start + bytes;
     int64_t result;
     if (is_own(start, bytes))
-        return -NO_ROOM;
+        return -ENOMEM;
     protection = with_read(protection);
     result = KERNEL3(__NR_mprotect, start, length, protection);
     if (result)
@@ -102,7 +98,7 @@ static int64_t move_memory(const uint64_t *a) {
     bool fixed = flags & MREMAP_FIXED;
     int64_t room, place;
     if (is_own(a[0], old))
-        return -14;
+        return -EFAULT;
     if (fixed && is_own(a[4], bytes))
         give_up(NOT_SUPPORTED);
     release_all_code();
@@ -110,7 +106,7 @@ static int64_t move_memory(const uint64_t *a) {
         place = KERNEL6(__NR_mremap, a[0], a[1], a[2], flags, a[4], 0);
     else {
         place = KERNEL4(__NR_mremap, a[0], a[1], a[2], flags & ~(uint64_t)MREMAP_MAYMOVE);
-        if (place == -NO_ROOM) { /* a place of the runtime's choice */
+        if (place == -ENOMEM) { /* a place of the runtime's choice */
             room = map_somewhere(is_executable(a[0]), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (failed(room))
                 return room;
@@ -132,7 +128,7 @@ static int64_t attach_memory(uint64_t id, uint64_t address, uint64_t flags) {
     struct shmid64_ds about;
     int64_t room, place;
     if (address)
-        return is_own(address, PAGE) ? -INVALID : KERNEL3(__NR_shmat, id, address, flags);
+        return is_own(address, PAGE) ? -EINVAL : KERNEL3(__NR_shmat, id, address, flags);
     room = KERNEL3(__NR_shmctl, id, IPC_STAT, &about);
     if (failed(room))
         return room;
@@ -165,11 +161,11 @@ int64_t map_call(int64_t number, const uint64_t *a) {
     case __NR_mprotect:
         return protect_memory(a[0], a[1], (int)a[2]);
     case __NR_pkey_mprotect:     /* the processor has no protection keys */
-        return (int64_t)a[3] == -1 ? protect_memory(a[0], a[1], (int)a[2]) : -INVALID;
+        return (int64_t)a[3] == -1 ? protect_memory(a[0], a[1], (int)a[2]) : -EINVAL;
     case __NR_mremap:
         return move_memory(a);
     case __NR_madvise:
-        return is_own(a[0], whole_pages(a[1])) ? -NO_ROOM : KERNEL3(number, a[0], a[1], a[2]);
+        return is_own(a[0], whole_pages(a[1])) ? -ENOMEM : KERNEL3(number, a[0], a[1], a[2]);
     case __NR_shmat:
         return attach_memory(a[0], a[1], a[2]);
     default:

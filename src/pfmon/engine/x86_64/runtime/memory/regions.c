@@ -1,6 +1,7 @@
 /* Addresses: where the guest's mappings go, where the runtime's own memory goes, and what can be accessed. */
 
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
@@ -8,13 +9,13 @@
 #include "runtime.h"
 #include "world/text.h"
 
-enum { MAX_FREE = 1024, INVALID = 22, NO_ROOM = 12, EXISTS = 17 };
+enum { MAX_FREE = 1024 };
 
 /* ---------------------------------------------------------------- access */
 
 /* Whether 8 bytes can be read: rt_sigprocmask reads its set before it refuses the operation. */
 bool is_readable(uint64_t address) {
-    return KERNEL4(__NR_rt_sigprocmask, -1, address & -(uint64_t)8, 0, 8) == -INVALID;
+    return KERNEL4(__NR_rt_sigprocmask, -1, address & -(uint64_t)8, 0, 8) == -EINVAL;
 }
 
 static bool is_writable_now(uint64_t at) {
@@ -120,26 +121,26 @@ static int64_t map_unused(struct region *region, uint64_t bytes, int protection,
             continue;
         }
         place = map_free(it->end - bytes, bytes, protection, flags, file, offset);
-        if (place != -EXISTS) {
+        if (place != -EEXIST) {
             if (!failed(place))
                 it->end -= bytes;
             return place;
         }
         *it = region->unused[--region->count];
     }
-    return -EXISTS;
+    return -EEXIST;
 }
 
 static int64_t map_new(struct region *region, uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
-    int64_t place = -EXISTS;
-    while (place == -EXISTS) {
+    int64_t place = -EEXIST;
+    while (place == -EEXIST) {
         uint64_t at = region->next - bytes;
         if (region->next < region->least || region->next - region->least <= bytes)
-            return -EXISTS;
+            return -EEXIST;
         place = map_free(at, bytes, protection, flags, file, offset);
         if (!failed(place))
             region->next = at;
-        else if (place == -EXISTS) {
+        else if (place == -EEXIST) {
             uint64_t found = first_mapping(at, region->next);
             region->next = found < region->next ? found : region->next - whole_pages(bytes / 4 + 1);
         }
@@ -152,9 +153,27 @@ static int64_t map_new(struct region *region, uint64_t bytes, int protection, in
 static int64_t map_in(struct region *region, uint64_t bytes, int protection, int flags, int file, uint64_t offset) {
     bool again = region != &low;
     int64_t place = (again ? map_unused : map_new)(region, bytes, protection, flags, file, offset);
-    if (place == -EXISTS)
+    if (place == -EEXIST)
         place = (again ? map_new : map_unused)(region, bytes, protection, flags, file, offset);
-    return place == -EXISTS ? -NO_ROOM : place;
+    return place == -EEXIST ? -ENOMEM : place;
+}
+
+/* Map memory of the runtime's, which the guest does not write; returns its address, or an error. */
+int64_t map_kept(uint64_t bytes) {
+    uint64_t pages = whole_pages(bytes);
+    int64_t place = KERNEL6(__NR_mmap, own_address(pages), pages, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (!failed(place))
+        keep_from_guest((uint64_t)place, pages, PROT_READ | PROT_WRITE);
+    return place;
+}
+
+/* Such memory, without which the run ends. */
+void *new_memory(uint64_t bytes) {
+    int64_t place = map_kept(bytes);
+    if (failed(place))
+        give_up(NO_MEMORY);
+    return (void *)place;
 }
 
 /* Files are mapped below an address. */
@@ -167,9 +186,9 @@ int64_t map_somewhere(bool below, uint64_t bytes, int protection, int flags, int
     int64_t place;
     bytes = whole_pages(bytes);
     if (bytes == 0)
-        return -INVALID;
+        return -EINVAL;
     place = map_in(below ? &low : &high, bytes, protection, flags, file, offset);
-    return place == -NO_ROOM ? map_in(&middle, bytes, protection, flags, file, offset) : place;
+    return place == -ENOMEM ? map_in(&middle, bytes, protection, flags, file, offset) : place;
 }
 
 /* The guest has unmapped these bytes. */

@@ -69,10 +69,14 @@ static struct event_file *free_place(void) {
     return used < MAX_EVENTS ? &files[used++] : NULL;
 }
 
-void forget_event_file(struct event_file *it) {
-    it->number = 0;
+static void leave_out_unused(void) {
     while (used && !files[used - 1].number)
         used--;
+}
+
+void forget_event_file(struct event_file *it) {
+    it->number = 0;
+    leave_out_unused();
 }
 
 /* ---------------------------------------------------------------- making one */
@@ -179,8 +183,7 @@ void release_closed_events(void) {
             ask(ASK_CLOSE, arguments, NULL, 0);
             files[i].number = 0;
         }
-    while (used && !files[used - 1].number)
-        used--;
+    leave_out_unused();
 }
 
 /* ---------------------------------------------------------------- fcntl */

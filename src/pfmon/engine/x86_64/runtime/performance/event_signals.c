@@ -10,15 +10,12 @@
 #include "threads/thread.h"
 #include "world/world.h"
 
-#define FAULT_SIGNALS ((uint64_t)1 << SIGSEGV | (uint64_t)1 << SIGBUS | (uint64_t)1 << SIGFPE | (uint64_t)1 << SIGILL \
-                       | (uint64_t)1 << SIGTRAP)
-
-enum { IN = 1, HANGUP = 6, BAND_IN = 0x41, BAND_HANGUP = 0x410, ALSO_FAULTS = 32 };
+enum { IN = 1, HANGUP = 6, BAND_IN = 0x41, BAND_HANGUP = 0x410 };
 
 static int code_of(int signal, int code) {
     if (!signal)
         return SI_KERNEL;
-    return signal < ALSO_FAULTS && FAULT_SIGNALS >> signal & 1 ? SI_SIGIO : code;    /* the handler of faults knows it so */
+    return is_fault_signal(signal) ? SI_SIGIO : code;        /* a positive code would be a fault's (host_signals.c) */
 }
 
 void send_overflow_signal(const struct event_file *it, int code) {

@@ -13,15 +13,11 @@ static struct {
     const char *directory;       /* in place of /sys/bus/event_source/devices */
 } pmu;
 
-static uint32_t number_of(const char *text) {
-    return (uint32_t)take_number(&text);
-}
-
 void pmu_begin(char **arguments) {
-    pmu.signature = number_of(arguments[PMU_SIGNATURE]);
-    pmu.eax = number_of(arguments[PMU_COUNTERS]);
-    pmu.ebx = number_of(arguments[PMU_LACKS]);
-    pmu.edx = number_of(arguments[PMU_FIXED_COUNTERS]);
+    pmu.signature = (uint32_t)number_of(arguments[PMU_SIGNATURE]);
+    pmu.eax = (uint32_t)number_of(arguments[PMU_COUNTERS]);
+    pmu.ebx = (uint32_t)number_of(arguments[PMU_LACKS]);
+    pmu.edx = (uint32_t)number_of(arguments[PMU_FIXED_COUNTERS]);
     pmu.directory = arguments[PMU_FILES];
 }
 

@@ -2,6 +2,7 @@
    that Landlock does not hold get it as a constant of the runtime's alone (kernel_names.S), which nobody can change: the name of
    a descriptor, or no name. Descriptors come from openat2 below the root, and so none is of a file elsewhere. */
 
+#include <asm/ioctls.h>
 #include <asm/unistd.h>
 #include <linux/audit.h>
 #include <linux/errno.h>
@@ -15,11 +16,8 @@
 #include "world/world.h"
 
 enum {
-    MOST_STEPS = 2048, NO_STEPS = 0,
-    UNIX_FAMILY = 1, INTERNET = 2, INTERNET_6 = 10, STREAM = 1, PACKETS = 5, TYPE = 0xF,
-    PUT_CHARACTER = 0x5412, LINUX_CONSOLE = 0x541C,          /* ioctl_tty(2): they write into the terminal's input */
-    SET_MEMORY_MAP = 35, SET_SECCOMP = 22,                   /* prctl(2) */
-    LOW_HALF = 0xFFFFFFFF
+    MOST_STEPS = 2048,
+    UNIX_FAMILY = 1, INTERNET = 2, INTERNET_6 = 10, STREAM = 1, PACKETS = 5, TYPE = 0xF
 };
 
 static const uint32_t NEW_NAMESPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID
@@ -197,13 +195,13 @@ static void put_other_conditions(void) {
     end_case(at, REFUSED);
     at = begin_case(__NR_ioctl);
     load(1, false);
-    refuse_if_equal(PUT_CHARACTER, REFUSED);
-    refuse_if_equal(LINUX_CONSOLE, REFUSED);
+    refuse_if_equal(TIOCSTI, REFUSED);         /* they write into the terminal's input (ioctl_tty(2)) */
+    refuse_if_equal(TIOCLINUX, REFUSED);
     end_case(at, SECCOMP_RET_ALLOW);
     at = begin_case(__NR_prctl);
     load(0, false);
-    refuse_if_equal(SET_SECCOMP, REFUSED);
-    refuse_if_equal(SET_MEMORY_MAP, REFUSED);
+    refuse_if_equal(PR_SET_SECCOMP, REFUSED);
+    refuse_if_equal(PR_SET_MM, REFUSED);
     end_case(at, SECCOMP_RET_ALLOW);
 }
 

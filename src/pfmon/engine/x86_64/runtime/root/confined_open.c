@@ -9,6 +9,7 @@
 #include "root.h"
 #include "runtime.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 
 enum { MAX_LINKS = 40, OWNER_USES = 0600 };
 

@@ -8,11 +8,12 @@
 #include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <linux/prctl.h>
+#include <linux/resource.h>
 
 #include "root.h"
 #include "runtime.h"
 
-enum { NR_MSEAL = 462, RLIMIT_FILES = 7, ALL_RIGHTS = 16 };
+enum { NR_MSEAL = 462, ALL_RIGHTS = 16 };
 
 /* Since ABI 6; older headers lack them. */
 struct ruleset {
@@ -69,7 +70,7 @@ void open_root(void) {
     uint64_t limits[2] = {DESCRIPTORS, DESCRIPTORS};
     int64_t file = KERNEL3(__NR_open, root.length ? root.directory : "/", O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
     check(file);
-    check(KERNEL4(__NR_prlimit64, 0, RLIMIT_FILES, limits, 0));
+    check(KERNEL4(__NR_prlimit64, 0, RLIMIT_NOFILE, limits, 0));
     check(KERNEL3(__NR_dup3, file, ROOT_FILE, 0));
     KERNEL1(__NR_close, file);
 }

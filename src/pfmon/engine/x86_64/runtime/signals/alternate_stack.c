@@ -13,7 +13,7 @@ static bool has_inside(const stack_t *stack, uint64_t sp) {
 }
 
 /* Whether the guest's stack pointer is in it. A stack that is disarmed while a handler executes on it is none then. */
-bool is_on_stack(const stack_t *stack) {
+static bool is_on_stack(const stack_t *stack) {
     return !(stack->ss_flags & DISARMS) && has_inside(stack, state->registers[RSP]);
 }
 

@@ -9,11 +9,26 @@
 #include "runtime.h"
 
 enum {
-    MOST_BYTES = 2688,           /* of any model (processor_models.c) */
     MXCSR_AT = 24, SOFTWARE_AT = 464, HEADER_AT = 512, HEADER_BYTES = 64
 };
 
-static uint8_t image[MOST_BYTES] __attribute__((aligned(64)));
+static uint8_t image[MOST_EXTENDED_BYTES] __attribute__((aligned(64)));
+
+void save_components(uint8_t *to) {
+    uint8_t (*all)[MOST_EXTENDED_BYTES] = (uint8_t (*)[MOST_EXTENDED_BYTES])to;
+    if (components)
+        __asm__ volatile("xsave64 %0" : "+m"(*all) : "a"(components), "d"(0));
+    else
+        __asm__ volatile("fxsave64 %0" : "+m"(*all));
+}
+
+void load_components(const uint8_t *from) {
+    const uint8_t (*all)[MOST_EXTENDED_BYTES] = (const uint8_t (*)[MOST_EXTENDED_BYTES])from;
+    if (components)
+        __asm__ volatile("xrstor64 %0" : : "m"(*all), "a"(components), "d"(0));
+    else
+        __asm__ volatile("fxrstor64 %0" : : "m"(*all));
+}
 
 uint32_t extended_state_room(void) {
     return components ? xstate_bytes + FP_XSTATE_MAGIC2_SIZE : xstate_bytes;
@@ -32,11 +47,9 @@ void save_extended_state(uint8_t *to) {
         FP_XSTATE_MAGIC1, xstate_bytes + FP_XSTATE_MAGIC2_SIZE, components, xstate_bytes, {0}
     };
     memset(image, 0, sizeof(image));
-    if (components) {
-        __asm__ volatile("xsave64 %0" : "+m"(image) : "a"(components), "d"(0));
+    save_components(image);
+    if (components)
         finish_xsave(to + xstate_bytes);
-    } else
-        __asm__ volatile("fxsave64 %0" : "+m"(image));
     memcpy(image + SOFTWARE_AT, &software, sizeof(software));
     memcpy(to, image, xstate_bytes);
 }
@@ -49,7 +62,6 @@ void load_extended_state(uint64_t from) {
     if (components) {
         *(uint64_t *)(image + HEADER_AT) &= components;
         memset(image + HEADER_AT + 8, 0, HEADER_BYTES - 8);
-        __asm__ volatile("xrstor64 %0" : : "m"(image), "a"(components), "d"(0));
-    } else
-        __asm__ volatile("fxrstor64 %0" : : "m"(image));
+    }
+    load_components(image);
 }

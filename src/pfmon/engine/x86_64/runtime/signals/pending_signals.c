@@ -13,8 +13,6 @@
 
 enum { QUEUE = 1024, LAST_STANDARD = 31 };
 
-#define BIT(number) ((uint64_t)1 << ((number) - 1))
-
 static struct pending {
     siginfo_t info;
     struct guest_thread *to;           /* NULL: any */

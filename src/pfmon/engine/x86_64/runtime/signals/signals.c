@@ -1,30 +1,20 @@
-/* The guest's signals.
+/* The guest's signals: actions, masks, delivery. The kernel's mask is the guest's, without the signals of faults. */
 
-   A fault of translated code is mapped back to the guest's instruction, and its signal is delivered there. Any other
-   signal waits until the block that is executing ends: its exits lead to the runtime then. The kernel's mask is the
-   guest's, without the signals of faults. */
-
-#include <asm/sigcontext.h>
 #include <asm/siginfo.h>
 #include <asm/signal.h>
-#include <asm/ucontext.h>
 #include <asm/unistd.h>
+#include <linux/errno.h>
 #include <linux/mman.h>
 
-#include "countdown.h"
-#include "performance/performance.h"
 #include "runtime.h"
 #include "signals.h"
 #include "tasks/schedule.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 #include "world/world.h"
 
-enum {
-    ALTERNATE_BYTES = 1 << 17,
-    FAULT_ADDRESS = 14, NOT_VALID = 22
-};
+enum { ALTERNATE_BYTES = 1 << 17 };
 
-#define BIT(number) ((uint64_t)1 << ((number) - 1))
 #define FAULT_SIGNALS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
 #define IGNORED_SIGNALS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 #define STOPPING_SIGNALS (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
@@ -35,7 +25,6 @@ static siginfo_t forced;
 static bool is_forced;
 static uint64_t suspended_mask;
 static bool suspended;
-static const struct block *signalled;
 static uint64_t applied = ~(uint64_t)0;      /* the kernel's mask */
 
 bool is_fault_signal(int number) {
@@ -104,115 +93,8 @@ void enter_signals(const struct thread_signals *from) {
     suspended = from->suspended;
 }
 
-/* ---------------------------------------------------------------- host signals */
-
-static __u64 *host_register(struct sigcontext *it, int reg) {
-    __u64 *high[] = {&it->r8, &it->r9, &it->r10, &it->r11, &it->r12, &it->r13, &it->r14, &it->r15};
-    return high[reg - R8];
-}
-
-/* An instruction of a block has faulted, or trapped. */
-static void take_fault(const struct block *block, const siginfo_t *info, struct ucontext *context) {
-    leave_block(block, context, info->si_signo == SIGTRAP, CUT_FAULT);
-    put_mark(MARK_FAULT, NO_INSTRUCTION, 0);
-    forced = *info;
-    if (info->si_signo == SIGSEGV && is_own((uint64_t)info->si_addr, 1))
-        forced.si_code = SEGV_MAPERR;        /* the guest has nothing there */
-    if (info->si_signo == SIGILL || info->si_signo == SIGFPE)
-        forced.si_addr = (void *)state->target;
-    is_forced = true;
-    state->pending = 1;
-}
-
-/* An instruction writes to the page of the block that it is in, or of one behind it: the instructions behind it may be
-   others now. */
-static void take_store_to_itself(const struct block *block, struct ucontext *context) {
-    leave_block(block, context, false, CUT_EDGE);
-    execute_one_at(state->target);
-}
-
-static bool is_in_page_of(const struct block *block, uint64_t address) {
-    return block->ip / PAGE <= address / PAGE && address / PAGE <= (block->end - 1) / PAGE;
-}
-
-/* A system call that is about to begin does not. */
-static void interrupt_call(struct sigcontext *host) {
-    if (host->rip >= (uint64_t)guarded_begin && host->rip <= (uint64_t)guarded_syscall)
-        host->rip = (uint64_t)interrupted;
-}
-
-/* The runtime takes over when the path ends that is executing. */
-static void lead_to_runtime(const struct block *block) {
-    if (signalled)
-        return;                  /* the exits behind it lead there, too */
-    signalled = block;
-    unlink_blocks(block);
-}
-
-static void put_in_queue(const siginfo_t *info, struct guest_thread *to, struct sigcontext *host) {
-    const struct block *block = block_of_code(host->rip);
-    if (is_outside_blocks(host->rip) || (block && host->rip < (uint64_t)block->entry))
-        block = translated_block(state->target);             /* checks of indirect branches */
-    add_signal(info, to);
-    state->pending = 1;
-    if (block)
-        lead_to_runtime(block);
-    else
-        interrupt_call(host);
-}
-
-/* The handler of all signals (entry.S). */
-void handle_signal(int number, siginfo_t *info, struct ucontext *context) {
-    struct sigcontext *host = (struct sigcontext *)&context->uc_mcontext;
-    const struct block *block = block_of_code(host->rip);
-    uint64_t address = (uint64_t)info->si_addr;
-    struct guest_thread *to = take_host_timer(info);
-    if (to) {
-        put_in_queue(info, to, host);
-        return;
-    }
-    if (is_interruption(info)) {
-        interrupt_call(host);
-        return;
-    }
-    if (!(FAULT_SIGNALS & BIT(number)) || info->si_code <= 0) {
-        put_in_queue(info, NULL, host);
-        return;
-    }
-    if (number == SIGSEGV && block && in_guard(address)) {
-        __u64 *ring_at = host_register(host, block->ring);
-        continue_in_next_buffer(address, (uint64_t *)*ring_at);
-        *ring_at = (uint64_t)next_words();
-        return;
-    }
-    if (number == SIGSEGV && block && in_countdown(block, address, host->rip)) {
-        host->rip = (uint64_t)block->on_countdown;
-        return;
-    }
-    if (number == SIGSEGV && block && ends_countdown(block, address, host->rip)) {
-        *host_register(host, block->temporary) = 0;
-        lead_to_runtime(block);
-        return;
-    }
-    if (number == SIGSEGV && release_code(address)) {
-        if (block && (block->behind || is_in_page_of(block, address)))
-            take_store_to_itself(block, context);
-        return;
-    }
-    if (number == SIGBUS && is_own(address, 1))
-        give_up(NO_MEMORY);      /* for a page of the shared files */
-    if (!block)
-        give_up(INTERRUPTED);
-    if (number == SIGSEGV && is_counter_read(block, host->rip)) {
-        leave_block(block, context, false, CUT_EDGE);
-        want_counter(block);
-        return;
-    }
-    take_fault(block, info, context);
-}
-
 static void set_action(int number, uint64_t handler) {
-    struct action it = {handler, SA_SIGINFO | SA_ONSTACK | 0x04000000, (uint64_t)return_from_signal, ~(uint64_t)0};
+    struct action it = {handler, SA_SIGINFO | SA_ONSTACK | SA_RESTORER, (uint64_t)return_from_signal, ~(uint64_t)0};
     KERNEL4(__NR_rt_sigaction, number, &it, 0, 8);
 }
 
@@ -240,7 +122,7 @@ void signals_begin(void) {
     KERNEL2(__NR_sigaltstack, &stack, 0);
     for (number = 1; number <= SIGNALS; number++) {
         KERNEL4(__NR_rt_sigaction, number, 0, &own.actions[number], 8);
-        if (FAULT_SIGNALS & BIT(number))
+        if (is_fault_signal(number))
             set_action(number, (uint64_t)enter_handler);
     }
     if (others_exist())
@@ -251,16 +133,23 @@ void signals_begin(void) {
 
 /* ---------------------------------------------------------------- delivery */
 
-void raise_fault(int number, int code, uint64_t address) {
-    memset(&forced, 0, sizeof(forced));
-    forced.si_signo = number;
-    forced.si_code = code;
-    forced.si_addr = (void *)address;
+/* A fault's signal, which is delivered before all others. */
+void force_signal(const siginfo_t *info) {
+    forced = *info;
     is_forced = true;
     state->pending = 1;
 }
 
-void die(int number, uint64_t ip) {
+void raise_fault(int number, int code, uint64_t address) {
+    siginfo_t info;
+    memset(&info, 0, sizeof(info));
+    info.si_signo = number;
+    info.si_code = code;
+    info.si_addr = (void *)address;
+    force_signal(&info);
+}
+
+static __attribute__((noreturn)) void die(int number, uint64_t ip) {
     struct action standard = {0, 0, 0, 0};
     uint64_t none = 0;
     publish_count();
@@ -273,14 +162,6 @@ void die(int number, uint64_t ip) {
     KERNEL4(__NR_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
     for (;;)
         KERNEL2(__NR_kill, KERNEL0(__NR_getpid), number);
-}
-
-/* A block that a signal had led to the runtime is left: its exits use the table again. */
-void take_signalled_block(void) {
-    if (signalled) {
-        relink_blocks(signalled);
-        signalled = NULL;
-    }
 }
 
 /* Begin a handler; returns its address. */
@@ -299,7 +180,7 @@ static uint64_t begin_handler(const siginfo_t *info, uint64_t ip) {
 
 /* A signal without a handler that the kernel has not acted on: a fault's, or one for a thread. */
 static void act_by_default(int number, uint64_t ip) {
-    if (FAULT_SIGNALS & BIT(number) || !(IGNORED_SIGNALS & BIT(number) || STOPPING_SIGNALS & BIT(number)))
+    if (is_fatal(number))
         die(number, ip);
     if (STOPPING_SIGNALS & BIT(number))
         stop_process();
@@ -370,20 +251,20 @@ uint64_t return_from_handler(void) {
 static int64_t change_action(uint64_t number, const struct action *to, struct action *old, uint64_t size) {
     struct action before;
     if (number < 1 || number > SIGNALS || size != 8 || (to && (number == SIGKILL || number == SIGSTOP)))
-        return -NOT_VALID;
+        return -EINVAL;
     before = own.actions[number];
     if (to) {
         if (!is_readable((uint64_t)to) || !is_readable((uint64_t)to + sizeof(*to) - 8))
-            return -FAULT_ADDRESS;
+            return -EFAULT;
         own.actions[number] = *to;
-        if (!(FAULT_SIGNALS & BIT(number)) && to->handler <= 1 && !(others_exist() && ends_process((int)number)))
+        if (!is_fault_signal((int)number) && to->handler <= 1 && !(others_exist() && ends_process((int)number)))
             KERNEL4(__NR_rt_sigaction, number, to, 0, 8);
         else
             set_action((int)number, (uint64_t)enter_handler);
     }
     if (old) {
         if (!is_writable((uint64_t)old, sizeof(*old)))
-            return -FAULT_ADDRESS;
+            return -EFAULT;
         *old = before;
     }
     return 0;
@@ -392,18 +273,18 @@ static int64_t change_action(uint64_t number, const struct action *to, struct ac
 static int64_t change_mask(uint64_t how, const uint64_t *set, uint64_t *old, uint64_t size) {
     uint64_t before = own.mask, wanted;
     if (size != 8)
-        return -NOT_VALID;
+        return -EINVAL;
     if (set) {
         if (!is_readable((uint64_t)set))
-            return -FAULT_ADDRESS;
+            return -EFAULT;
         wanted = *set;
         if (how > SIG_SETMASK)
-            return -NOT_VALID;
+            return -EINVAL;
         set_mask(how == SIG_BLOCK ? before | wanted : how == SIG_UNBLOCK ? before & ~wanted : wanted);
     }
     if (old) {
         if (!is_writable((uint64_t)old, 8))
-            return -FAULT_ADDRESS;
+            return -EFAULT;
         *old = before;
     }
     return 0;
@@ -416,9 +297,9 @@ uint64_t signal_mask(void) {
 /* Set the mask for the time of a call that waits. */
 int64_t begin_wait_mask(uint64_t at, uint64_t bytes) {
     if (bytes != 8)
-        return -NOT_VALID;
+        return -EINVAL;
     if (!are_readable(at, 8))
-        return -FAULT_ADDRESS;
+        return -EFAULT;
     suspended_mask = own.mask;
     set_mask(*(const uint64_t *)at);
     return 0;

@@ -12,6 +12,8 @@ struct ucontext;
 
 enum { SIGNALS = 64 };
 
+#define BIT(number) ((uint64_t)1 << ((number) - 1))      /* of a signal, in a mask */
+
 struct action {                  /* of a signal, in the kernel's layout */
     uint64_t handler, flags, restorer, mask;
 };
@@ -37,7 +39,6 @@ struct interruption {            /* what a handler's frame keeps of the guest, b
 };
 
 /* alternate_stack.c */
-bool is_on_stack(const stack_t *stack);
 uint64_t alternate_top(const stack_t *stack);
 bool is_below_stack(const stack_t *stack, uint64_t frame, bool enters);
 void disarm_stack(stack_t *stack);
@@ -59,11 +60,11 @@ void leave_signals(struct thread_signals *to);
 void enter_signals(const struct thread_signals *from);
 void apply_mask(void);
 void use_own_mask(void);
+void force_signal(const siginfo_t *info);
 bool is_fault_signal(int number);
 bool is_ignored(int number);
 
 /* pending_signals.c */
-struct action;
 bool add_signal(const siginfo_t *info, struct guest_thread *to);
 bool take_signal(siginfo_t *to);
 const siginfo_t *next_signal(void);
@@ -79,6 +80,7 @@ void end_own_signals(void);
 uint64_t mask_of(const struct guest_thread *thread);
 uint64_t common_mask(void);
 
+/* host_signals.c */
 void handle_signal(int number, siginfo_t *info, struct ucontext *context);
 
 #endif

@@ -21,11 +21,7 @@ char state_of(uint32_t host) {
     static struct text path;
     char text[64 + 16], *end;
     int64_t file, bytes;
-    begin_text(&path, NO_FILE);
-    put_text(&path, "/proc/");
-    put_number(&path, host);
-    put_text(&path, "/stat");
-    file = KERNEL3(__NR_open, path.bytes, O_RDONLY | O_CLOEXEC, 0);
+    file = KERNEL3(__NR_open, name_in_process(host, "/stat", &path), O_RDONLY | O_CLOEXEC, 0);
     if (failed(file))
         return file == -ENOENT || file == -ESRCH ? 'X' : '?';
     bytes = KERNEL3(__NR_read, file, text, sizeof(text) - 1);
@@ -114,7 +110,7 @@ void wait_for_doomed(void) {
     for (i = 0; i < schedule->places; i++)
         if (schedule->processes[i].doomed && schedule->processes[i].stage != NOBODY && i != own_place) {
             wait_for_death(schedule->processes[i].host);
-            bury(i);
+            remove_process(i);
         }
     if (!schedule->processes[own_place].doomed)
         return;

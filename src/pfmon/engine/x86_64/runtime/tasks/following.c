@@ -12,6 +12,7 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/poll.h>
+#include <linux/resource.h>
 #include <linux/signal.h>
 #include <linux/stat.h>
 #include <linux/un.h>
@@ -25,7 +26,6 @@ enum {
 
     UNIX_FAMILY = 1, STREAM = 1, PACKETS = 5, CLOSED_ON_EXEC = 02000000, NO_SIGNAL = 0x4000,     /* socket(2), send(2) */
     SOCKET_LEVEL = 1, RIGHTS = 1, RECEIVED_CLOSED_ON_EXEC = 0x40000000,                          /* unix(7), recv(2) */
-    RLIMIT_FILES = 7,
     HIGHEST = 1024,              /* the line gets a number below, and above those that programs use */
     SPARE = 24                   /* distance above programs' numbers, at most */
 };
@@ -75,7 +75,7 @@ static bool is_open(void) {
 static int out_of_the_way(int file) {
     uint64_t limits[2], lowest = HIGHEST;
     int64_t moved;
-    if (KERNEL4(__NR_prlimit64, 0, RLIMIT_FILES, 0, limits) == 0 && limits[0] < HIGHEST)
+    if (KERNEL4(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, limits) == 0 && limits[0] < HIGHEST)
         lowest = limits[0];
     moved = KERNEL3(__NR_fcntl, file, F_DUPFD_CLOEXEC, lowest > SPARE ? lowest - SPARE : 0);
     if (failed(moved))

@@ -9,6 +9,7 @@
 
 enum {
     MAX_PROCESSES = 4096,        /* at a time */
+    NO_PLACE = MAX_PROCESSES,
     FIRST_NUMBER = 1000, MAX_NUMBERS = 1 << 15, KNOWN = 1 << 16, MAX_DEADLOCK_BYTES = 4088
 };
 
@@ -65,10 +66,25 @@ extern uint32_t own_place;
 extern uint32_t new_number;      /* of the latest process that this one has made */
 extern bool outside_may_end;     /* the wait of the process that calls pass_turn() */
 
-/* schedule.c */
+static inline struct process *own_process(void) {
+    return &schedule->processes[own_place];
+}
+
+/* process_table.c */
 void run_begin(int file, bool on);
 void know_first(uint32_t process, uint32_t group, uint32_t session);
 bool others_exist(void);
+int64_t new_process(void);
+uint32_t new_thread_number(uint32_t threads);
+void know_process(uint32_t place, uint32_t number, uint32_t host);
+void cancel_process(uint32_t place);
+void become_process(uint32_t place);
+void return_to_lender(struct process *it);
+void remove_process(uint32_t place);
+const struct process *process_of_host(uint32_t host);
+void reaped(uint32_t host);
+
+/* turns.c */
 bool pass_turn(uint64_t deadline);
 uint64_t idle_slice(uint64_t most);
 void yield_turn(void);
@@ -77,17 +93,13 @@ void begin_stop(void);
 void end_stop(void);
 void wait_for_turn(void);
 void leave_run(void);
-int64_t new_process(void);
-uint32_t new_thread_number(uint32_t threads);
-void know_process(uint32_t place, uint32_t number, uint32_t host);
-void cancel_process(uint32_t place);
-void become_process(uint32_t place);
 void lend_memory(uint32_t place);
 void get_memory_back(uint32_t place, bool made);
 void return_memory(bool back);
 void become_native(bool native);
-void bury(uint32_t place);
-void reaped(uint32_t host);
+
+/* run_deadlocks.c */
+void end_run_in_deadlock(void) __attribute__((noreturn));
 
 /* deaths.c */
 bool is_dead(uint32_t host);
@@ -101,6 +113,7 @@ void wait_a_moment(void);
 
 /* sent_signals.c */
 void stop_process(void);
+void kill_others(void);
 bool sent_signal_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* numbers.c: numbers of processes, groups and sessions, the run's and the host's */
@@ -110,8 +123,5 @@ uint64_t host_of_number(uint64_t number);
 uint64_t host_of_group(uint64_t number);
 uint64_t host_of_process_or_group(uint64_t number);
 bool is_of_run(uint32_t host);
-
-/* shared_waits.c */
-bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result);
 
 #endif

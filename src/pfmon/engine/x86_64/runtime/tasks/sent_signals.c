@@ -46,7 +46,7 @@ static void follow_signal(int32_t given, uint64_t signal) {
         else if (i != own_place) {
             doom_children(it->host);
             wait_for_death(it->host);
-            bury(i);
+            remove_process(i);
         }
     }
     wait_for_doomed();
@@ -76,6 +76,14 @@ static int64_t send(int64_t number, const uint64_t *a, int32_t given, uint64_t s
 void stop_process(void) {
     uint64_t own = (uint64_t)KERNEL0(__NR_getpid);
     send(__NR_kill, (const uint64_t[6]){own, SIGSTOP}, (int32_t)own, SIGSTOP);
+}
+
+/* SIGKILL for the rest of the run. */
+void kill_others(void) {
+    uint32_t i;
+    for (i = 0; i < schedule->places; i++)
+        if (i != own_place && schedule->processes[i].stage != NOBODY && schedule->processes[i].host)
+            KERNEL2(__NR_kill, schedule->processes[i].host, SIGKILL);
 }
 
 /* kill(-1): all processes of the run but the caller. */

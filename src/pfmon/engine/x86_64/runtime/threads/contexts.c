@@ -1,26 +1,11 @@
 /* What the processor and `state` have of a thread, kept while another one runs. */
 
+#include <asm/prctl.h>
 #include <asm/unistd.h>
 
 #include "performance/performance.h"
 #include "countdown.h"
 #include "thread.h"
-
-enum { SET_GS = 0x1001, SET_FS = 0x1002 };
-
-static void save_extended(uint8_t *to) {
-    if (components)
-        __asm__ volatile("xsave64 %0" : "+m"(*(uint8_t (*)[EXTENDED_BYTES])to) : "a"(components), "d"(0));
-    else
-        __asm__ volatile("fxsave64 %0" : "+m"(*(uint8_t (*)[EXTENDED_BYTES])to));
-}
-
-static void load_extended(const uint8_t *from) {
-    if (components)
-        __asm__ volatile("xrstor64 %0" : : "m"(*(const uint8_t (*)[EXTENDED_BYTES])from), "a"(components), "d"(0));
-    else
-        __asm__ volatile("fxrstor64 %0" : : "m"(*(const uint8_t (*)[EXTENDED_BYTES])from));
-}
 
 static void save_context(struct context *to) {
     memcpy(to->registers, state->registers, sizeof(to->registers));
@@ -33,7 +18,7 @@ static void save_context(struct context *to) {
     to->python[1] = state->python_frame;
     to->python[2] = state->python_first;
     to->python[3] = state->python_bytes;
-    save_extended(to->extended);
+    save_components(to->extended);
 }
 
 static void load_context(const struct context *from) {
@@ -41,9 +26,9 @@ static void load_context(const struct context *from) {
     state->flags = from->flags;
     state->target = from->target;
     if (from->fs != state->fs)
-        KERNEL2(__NR_arch_prctl, SET_FS, from->fs);
+        KERNEL2(__NR_arch_prctl, ARCH_SET_FS, from->fs);
     if (from->gs != state->gs)
-        KERNEL2(__NR_arch_prctl, SET_GS, from->gs);
+        KERNEL2(__NR_arch_prctl, ARCH_SET_GS, from->gs);
     state->fs = from->fs;
     state->gs = from->gs;
     runtime_stack = from->runtime_stack;
@@ -51,7 +36,7 @@ static void load_context(const struct context *from) {
     state->python_frame = from->python[1];
     state->python_first = from->python[2];
     state->python_bytes = from->python[3];
-    load_extended(from->extended);
+    load_components(from->extended);
 }
 
 /* The first function of a new thread. */

@@ -7,7 +7,7 @@
 
 #include "tasks/schedule.h"
 #include "thread.h"
-#include "world/waits.h"
+#include "waits/waits.h"
 
 enum { SIGNED_12_BITS = 20 };    /* what a shift leaves of an argument of FUTEX_WAKE_OP */
 
@@ -58,25 +58,18 @@ static int64_t attempt_word(const struct wait *it, uint64_t limit) {
     return call(__NR_futex, it->a[0], FUTEX_WAIT, it->a[1], (uint64_t)time, 0, 0);
 }
 
-static bool never(const struct wait *it) {
-    (void)it;
-    return false;
-}
-
 /* Wait until the word is woken (0), the time has come, or a signal arrives. */
 int64_t wait_for_word(uint64_t word, uint32_t bits, uint64_t deadline, bool hands_over) {
     const uint64_t a[2] = {word, *(const uint32_t *)word};
-    const struct wait elsewhere = {.attempt = attempt_word, .is_inside = never, .a = a, .nothing = -ETIMEDOUT};
+    const struct wait elsewhere = {.attempt = attempt_word, .is_inside = never_inside, .a = a, .nothing = -ETIMEDOUT};
     struct guest_thread *self = running;
     add_waiter(self, word, bits, hands_over);
-    self->woken = self->interrupted = self->has_result = false;
+    self->woken = self->has_result = false;
     self->wait = made_process && is_shared(word) && !hands_over ? &elsewhere : NULL;
     self->text = "for a word of memory";
-    for (;;) {
+    do
         wait_in_schedule(deadline);
-        if (self->woken || self->has_result || state->pending || elapsed() >= deadline)
-            break;
-    }
+    while (!self->woken && !self->has_result && !state->pending && elapsed() < deadline);
     self->wait = NULL;
     stop_waiting_for_word(self);
     return self->woken || self->has_result ? 0 : state->pending ? -EINTR : -ETIMEDOUT;

@@ -7,7 +7,7 @@
 #include "countdown.h"
 #include "tasks/schedule.h"
 #include "thread.h"
-#include "world/waits.h"
+#include "waits/waits.h"
 
 enum {
     MULTIPLIER = 16807, MODULUS = 0x7FFFFFFF,        /* the Park-Miller generator (1988) */
@@ -138,10 +138,8 @@ static void wake_due(void) {
 void wake_interrupted(void) {
     struct guest_thread *it;
     for (it = threads; it; it = it->next)
-        if (it->status == WAITS && has_signal_for(it)) {
-            it->interrupted = true;
+        if (it->status == WAITS && has_signal_for(it))
             wake(it);
-        }
 }
 
 /* ---------------------------------------------------------------- nobody can run */
@@ -150,11 +148,6 @@ void wake_interrupted(void) {
 static bool is_from_outside(const struct guest_thread *thread) {
     const struct wait *wait = thread->status == WAITS ? thread->wait : NULL;
     return wait && (!wait->is_inside(wait) || (waits_endlessly && (wait->for_signals || wait->takes_signals)));
-}
-
-static void rest(uint64_t nanoseconds) {
-    struct __kernel_timespec time;
-    call(__NR_ppoll, 0, 0, (uint64_t)time_of(nanoseconds, &time), 0, 0, 0);
 }
 
 /* Let the host's time pass until a wait that something outside can end has succeeded, or for so long, which the guest's
@@ -167,7 +160,7 @@ static void wait_outside(struct guest_thread *thread, bool alone, uint64_t limit
         return;
     }
     while (rested < limit && !state->pending) {
-        rest(step < limit - rested ? step : limit - rested);
+        rest_for(step < limit - rested ? step : limit - rested);
         if (try_waits())
             return;
         rested += step;
@@ -180,7 +173,7 @@ static void wait_outside(struct guest_thread *thread, bool alone, uint64_t limit
 /* Nothing but time can end a wait. */
 static void let_time_pass(uint64_t nanoseconds) {
     if (world.flags & HOST_CLOCK)
-        rest(nanoseconds);
+        rest_for(nanoseconds);
     else
         pass_time(nanoseconds);
 }
@@ -209,7 +202,7 @@ static void idle(void) {
     if (outside || has_children)
         wait_outside(outside, count == 1, end == NEVER ? NEVER : end > now ? end - now : 0);
     else if (end == NEVER)
-        rest(NEVER);
+        rest_for(NEVER);
     else if (end > now)
         let_time_pass(end - now);
 }
@@ -322,15 +315,6 @@ void wait_in_schedule(uint64_t deadline) {
     running->deadline = NEVER;
 }
 
-/* Let others run until a wait of the running thread is to be tried again: it was woken, time has reached the deadline, or a
-   signal arrived. False: there is nobody else. */
-bool let_others_run(uint64_t deadline) {
-    if (!threaded)
-        return false;
-    wait_in_schedule(deadline);
-    return true;
-}
-
 /* A child has the running thread alone. */
 void forget_schedule(void) {
     first_ready = NULL;
@@ -344,7 +328,6 @@ void begin_turns(void) {
         return;
     count_down_paths();
     end_use();
-    running->deadline = NEVER;
     begin_turn(running);
     update_countdown();
 }
@@ -356,6 +339,6 @@ void pass_countdown(void) {
         yield_turn();
         end_turn();
         renew_turn();
-    }
-    update_countdown();
+    } else
+        update_countdown();
 }

@@ -6,10 +6,11 @@
 
 #include "interpreter/python.h"
 #include "runtime.h"
+#include "signals/extended_state.h"
 #include "signals/signals.h"
 #include "world/world.h"
 
-enum { MOST_THREADS = 4096, NAME_BYTES_OF_THREAD = 16, EXTENDED_BYTES = 2752 };
+enum { MOST_THREADS = 4096, NAME_BYTES_OF_THREAD = 16 };
 
 enum status { RUNS, READY, WAITS };
 
@@ -21,7 +22,7 @@ struct context {                 /* what a thread has in the processor and in `s
     uint64_t python[4];
     struct python_stack python_stack;
     struct thread_signals signals;
-    uint8_t extended[EXTENDED_BYTES] __attribute__((aligned(64)));
+    uint8_t extended[MOST_EXTENDED_BYTES] __attribute__((aligned(64)));
 };
 
 struct futex_wait {              /* of a thread that waits for a word */
@@ -37,7 +38,7 @@ struct guest_thread {
     uint32_t number;             /* how many threads the process had before it */
     uint32_t id;                 /* that the guest sees */
     uint8_t status;
-    bool woken, interrupted;
+    bool woken;
     uint64_t deadline;           /* of its wait, in time elapsed; NEVER */
     const struct wait *wait;     /* what is tried again; NULL: nothing */
     bool has_result;             /* an attempt of its wait has succeeded */
@@ -90,7 +91,6 @@ void make_ready(struct guest_thread *thread);
 void leave_schedule(void) __attribute__((noreturn));
 bool has_woken(void);
 void end_turn(void);
-bool let_others_run(uint64_t deadline);
 void wait_in_schedule(uint64_t deadline);
 void forget_schedule(void);
 uint64_t turn_left(void);
@@ -126,11 +126,5 @@ bool thread_call(int64_t number, const uint64_t *a, int64_t *result);
 extern bool has_host_timers;
 bool host_timer_call(int64_t number, const uint64_t *a, int64_t *result);
 struct guest_thread *take_host_timer(siginfo_t *info);
-
-/* blocking_calls.c */
-struct stat;
-bool opening_waits(uint64_t flags, const struct stat *status);
-int64_t open_named_pipe(int64_t number, const uint64_t *a, int flags);
-bool blocking_call(int64_t number, const uint64_t *a, int64_t *result);
 
 #endif

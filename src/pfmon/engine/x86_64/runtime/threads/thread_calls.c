@@ -15,7 +15,7 @@ enum { ROBUST_LIST_BYTES = 24 };
 
 static int64_t send(struct guest_thread *to, const siginfo_t *info) {
     bool added;
-    if (is_ignored(info->si_signo) && !(mask_of(to) >> (info->si_signo - 1) & 1))
+    if (is_ignored(info->si_signo) && !(mask_of(to) & BIT(info->si_signo)))
         return 0;
     block_signals();
     added = add_signal(info, to);

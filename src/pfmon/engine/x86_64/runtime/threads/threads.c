@@ -3,7 +3,6 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/futex.h>
-#include <linux/mman.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 
@@ -26,6 +25,7 @@ bool threaded;
 void threads_begin(void) {
     threads = running = tried = &first;
     first.id = process_id();
+    first.deadline = NEVER;
 }
 
 /* The kernel has the first thread's name. */
@@ -59,13 +59,10 @@ static struct stack *new_stack(void) {
         free_stacks = stack->next;
         return stack;
     }
-    place = KERNEL6(__NR_mmap, own_address(STACK_BYTES + PAGE), STACK_BYTES + PAGE, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    place = map_kept(STACK_BYTES);         /* an inaccessible page is in front of it (own_address()) */
     if (failed(place))
         return NULL;
-    keep_from_guest((uint64_t)place, STACK_BYTES + PAGE, PROT_READ | PROT_WRITE);
-    KERNEL3(__NR_mprotect, place, PAGE, PROT_NONE);
-    return (struct stack *)(((uint64_t)place + STACK_BYTES + PAGE - sizeof(struct stack)) & -(uint64_t)64);
+    return (struct stack *)(((uint64_t)place + STACK_BYTES - sizeof(struct stack)) & -(uint64_t)64);
 }
 
 static uint32_t new_id(void) {
@@ -107,11 +104,6 @@ static void set_begin(struct guest_thread *it, uint64_t flags, uint64_t stack, c
     context->python_stack.depth = 0;
 }
 
-static void write_id(uint64_t to, uint32_t id) {
-    if (is_writable(to, sizeof(id)))
-        memcpy((void *)to, &id, sizeof(id));
-}
-
 /* clone() with CLONE_THREAD: a thread that begins in its turn. Returns its number. */
 int64_t make_thread(uint64_t flags, uint64_t stack, const uint64_t *a) {
     struct python_stack python;
@@ -135,9 +127,9 @@ int64_t make_thread(uint64_t flags, uint64_t stack, const uint64_t *a) {
     if (flags & CLONE_CHILD_CLEARTID)
         it->clear_id = a[3];
     if (flags & CLONE_PARENT_SETTID)
-        write_id(a[2], it->id);
+        write_number(a[2], it->id);
     if (flags & CLONE_CHILD_SETTID)
-        write_id(a[3], it->id);
+        write_number(a[3], it->id);
     if (!threaded)
         begin_turns();
     add(it);

@@ -29,22 +29,17 @@ static uint64_t block_room_used;
 static struct exit *exits;
 static uint32_t exit_count = 1;  /* exit 0 stands for a miss in the table */
 static uint32_t stale_blocks, stale_exits = 1;      /* those before are of forgotten translations */
-static struct block *first_in_entry[TABLE_ENTRIES], *last_in_entry[TABLE_ENTRIES];   /* of the table: NULL: none */
+static struct block *first_in_entry[TABLE_ENTRIES];  /* of the table; NULL: none */
 static uint32_t table_number;    /* how often it was emptied */
 
 enum { CHECKED_STORE = 8 };      /* bytes at the beginning of a check, which the next one does not repeat */
 
-static void *map_own(uint64_t at, uint64_t bytes, int protection) {
+static void map_own(uint64_t at, uint64_t bytes, int protection) {
     int64_t place = KERNEL6(__NR_mmap, at, bytes, protection,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (place != (int64_t)at)
         give_up(NO_MEMORY);
     keep_from_guest(at, bytes, protection);
-    return (void *)place;
-}
-
-static void *new_memory(uint64_t bytes) {
-    return map_own(own_address(bytes), bytes, PROT_READ | PROT_WRITE);
 }
 
 static void empty_table(void) {
@@ -52,7 +47,6 @@ static void empty_table(void) {
     for (i = 0; i < TABLE_ENTRIES; i++)
         ((uint64_t *)TABLE_AT)[i] = (uint64_t)on_miss;
     memset(first_in_entry, 0, sizeof(first_in_entry));
-    memset(last_in_entry, 0, sizeof(last_in_entry));
     table_number++;
 }
 
@@ -64,9 +58,9 @@ void translation_begin(void) {
     map_own(EXITS_AT, EXITS_ROOM, PROT_READ | PROT_WRITE | PROT_EXEC);
     KERNEL3(__NR_madvise, CODE_AT, CODE_ROOM, MADV_HUGEPAGE);
     map_own(TABLE_AT, TABLE_ENTRIES * sizeof(uint64_t), PROT_READ | PROT_WRITE);
-    exits = new_memory(MAX_EXITS * sizeof(struct exit));
-    blocks = new_memory(MAX_BLOCKS * sizeof(struct block *));
-    block_room = new_memory(BLOCK_ROOM);
+    exits = reserve(MAX_EXITS * sizeof(struct exit));
+    blocks = reserve(MAX_BLOCKS * sizeof(struct block *));
+    block_room = reserve(BLOCK_ROOM);
     buckets = all_buckets[0];    /* nobody relocates the runtime's data */
     empty_table();
     put_after_last_check();
@@ -234,36 +228,29 @@ void link_exit(struct exit *exit, struct block *target) {
 
 /* Let an entry of the table lead to the checks of its blocks, one behind the other. */
 static void link_checks(uint64_t entry) {
-    struct block *it = first_in_entry[entry];
+    const struct block *it = first_in_entry[entry];
     ((uint64_t *)TABLE_AT)[entry] = it ? (uint64_t)it->check : (uint64_t)on_miss;
-    for (last_in_entry[entry] = it; it; it = it->next_in_entry) {
+    for (; it; it = it->next_in_entry)
         if (it->next_in_entry)
             aim(it->otherwise, it->next_in_entry->check + CHECKED_STORE);
         else
             make_last_check(it);
-        last_in_entry[entry] = it;
-    }
 }
 
 /* Let indirect branches reach a block: its check is the last one of its entry in the table. */
 void enter_in_table(struct block *block) {
     uint64_t entry = block->ip % TABLE_ENTRIES;
-    struct block *last = last_in_entry[entry];
+    struct block **end = &first_in_entry[entry];
     if (block->in_table == table_number)
         return;
-    block->in_table = table_number;
-    block->next_in_entry = NULL;
     if (!block->check)
         put_target_check(block);
-    make_last_check(block);
-    last_in_entry[entry] = block;
-    if (last) {
-        last->next_in_entry = block;
-        aim(last->otherwise, block->check + CHECKED_STORE);
-    } else {
-        first_in_entry[entry] = block;
-        ((uint64_t *)TABLE_AT)[entry] = (uint64_t)block->check;
-    }
+    while (*end)
+        end = &(*end)->next_in_entry;
+    *end = block;
+    block->next_in_entry = NULL;
+    block->in_table = table_number;
+    link_checks(entry);
 }
 
 static void remove_from_table(const struct block *block) {
@@ -274,11 +261,6 @@ static void remove_from_table(const struct block *block) {
         it = &(*it)->next_in_entry;
     *it = block->next_in_entry;
     link_checks(block->ip % TABLE_ENTRIES);
-}
-
-/* Whether an exit is one of forgotten translations. */
-bool is_stale(const struct exit *exit) {
-    return exit < exits + stale_exits || exit->block->is_stale;
 }
 
 static void unlink_exit(const struct exit *exit) {
@@ -335,7 +317,7 @@ void forget_translations(void) {
         blocks[stale_blocks]->is_stale = true;
         forget_start(ip);
         ((uint64_t *)TABLE_AT)[ip % TABLE_ENTRIES] = (uint64_t)on_miss;
-        first_in_entry[ip % TABLE_ENTRIES] = last_in_entry[ip % TABLE_ENTRIES] = NULL;
+        first_in_entry[ip % TABLE_ENTRIES] = NULL;
     }
 }
 

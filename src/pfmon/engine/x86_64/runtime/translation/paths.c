@@ -21,7 +21,7 @@ void forget_copies(void) {
 static bool may_go_on(const struct exit *exit) {
     const struct block *block = exit->block;
     return exit->kind == EXIT_DIRECT && !counting_down && block->branch_at && block->in_path && !block->checked
-        && !is_stale(exit) && block->blocks < MAX_PATH_BLOCKS && block->recorded < MOST_RECORDED;
+        && !block->is_stale && block->blocks < MAX_PATH_BLOCKS && block->recorded < MOST_RECORDED;
 }
 
 /* Whether a path may go on with the code at a guest address, which was not translated before. */

@@ -10,6 +10,7 @@
 #include "countdown.h"
 #include "runtime.h"
 #include "threads/thread.h"
+#include "waits/waits.h"
 #include "world.h"
 
 enum { TICKS = 100 /* a second, of times(2) */, OF_THREAD = 4 };
@@ -17,7 +18,7 @@ enum { TICKS = 100 /* a second, of times(2) */, OF_THREAD = 4 };
 static uint64_t waited;          /* nanoseconds that the guest has slept or waited */
 static uint64_t begun;           /* the host's time then */
 
-static uint64_t host_time(uint64_t clock) {
+uint64_t host_time(uint64_t clock) {
     struct __kernel_timespec now;
     KERNEL2(__NR_clock_gettime, clock, &now);
     return (uint64_t)now.tv_sec * BILLION + (uint64_t)now.tv_nsec;

@@ -3,12 +3,12 @@
    The place in a directory is the kernel's for the open file, so that copies of a descriptor share it, and lseek works: it is
    the number of the next entry. A directory is read whole when it is listed from its beginning. */
 
-#include <asm/unistd.h>
 #include <asm/stat.h>
 #include <asm/statfs.h>
+#include <asm/unistd.h>
 #include <linux/errno.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
-#include <linux/mman.h>
 #include <linux/stat.h>
 
 #include "runtime.h"
@@ -19,7 +19,7 @@
 enum {
     LONGEST_ENTRY = 32,          /* bytes of one whose name is a number */
     DIRECTORY = 4,               /* DT_DIR */
-    MAX_LISTS = 64, FIRST_ROOM = 1 << 16, OLD_NAME = 18, FROM_START = 0, FROM_HERE = 1, ROOT_OF_PROC = 1
+    MAX_LISTS = 64, FIRST_ROOM = 1 << 16, OLD_NAME = 18, ROOT_OF_PROC = 1
 };
 
 struct entry {                   /* struct linux_dirent64 of getdents(2) */
@@ -40,24 +40,15 @@ struct list {                    /* the entries of a directory, when it was last
 static struct list lists[MAX_LISTS];
 static uint64_t uses;
 
-static void *map_bytes(uint64_t bytes) {
-    int64_t place = KERNEL6(__NR_mmap, own_address(bytes), whole_pages(bytes), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (failed(place))
-        give_up(NO_MEMORY);
-    keep_from_guest((uint64_t)place, whole_pages(bytes), PROT_READ | PROT_WRITE);
-    return (void *)place;
-}
-
-static void unmap_bytes(void *at, uint64_t bytes) {
+static void unmap(void *at, uint64_t bytes) {
     KERNEL2(__NR_munmap, at, whole_pages(bytes));
 }
 
 static void drop(struct list *it) {
     if (it->bytes)
-        unmap_bytes(it->bytes, it->room);
+        unmap(it->bytes, it->room);
     if (it->sorted)
-        unmap_bytes(it->sorted, it->room);
+        unmap(it->sorted, it->room);
     memset(it, 0, sizeof(*it));
 }
 
@@ -65,7 +56,7 @@ static void drop(struct list *it) {
 static int64_t read_entries(struct list *it) {
     int64_t bytes;
     it->room = FIRST_ROOM;
-    it->bytes = map_bytes(it->room);
+    it->bytes = new_memory(it->room);
     for (;;) {
         bytes = KERNEL3(__NR_getdents64, it->file, it->bytes + it->filled, it->room - it->filled);
         if (bytes == 0 || (failed(bytes) && bytes != -EINVAL))
@@ -73,9 +64,9 @@ static int64_t read_entries(struct list *it) {
         if (bytes > 0)
             it->filled += (uint64_t)bytes;
         if (it->room - it->filled < FIRST_ROOM / 2) {
-            uint8_t *larger = map_bytes(2 * it->room);
+            uint8_t *larger = new_memory(2 * it->room);
             memcpy(larger, it->bytes, it->filled);
-            unmap_bytes(it->bytes, it->room);
+            unmap(it->bytes, it->room);
             it->bytes = larger;
             it->room *= 2;
         }
@@ -196,7 +187,7 @@ static void add_threads(struct list *it) {
 static void sort_list(struct list *it) {
     enum sort sort = sort_of(it);
     uint64_t at;
-    it->sorted = map_bytes(it->room);        /* an entry has more bytes than a pointer */
+    it->sorted = new_memory(it->room);       /* an entry has more bytes than a pointer */
     for (at = 0; at < it->filled; at += ((struct entry *)(it->bytes + at))->length) {
         struct entry *entry = (struct entry *)(it->bytes + at);
         if (is_shown(entry, sort))
@@ -243,7 +234,7 @@ static struct list *new_list(int file, const struct stat *status, int64_t *error
     it->file = file;
     it->device = status->st_dev;
     it->inode = status->st_ino;
-    KERNEL3(__NR_lseek, file, 0, FROM_START);
+    KERNEL3(__NR_lseek, file, 0, SEEK_SET);
     *error = read_entries(it);
     if (*error) {
         drop(it);
@@ -297,7 +288,7 @@ static int64_t read_directory(int file, uint8_t *to, uint64_t room, bool is_old)
         return result;
     if ((status.st_mode & S_IFMT) != S_IFDIR)
         return -ENOTDIR;
-    result = KERNEL3(__NR_lseek, file, 0, FROM_HERE);
+    result = KERNEL3(__NR_lseek, file, 0, SEEK_CUR);
     if (failed(result))
         return result;
     place = (uint64_t)result;
@@ -306,7 +297,7 @@ static int64_t read_directory(int file, uint8_t *to, uint64_t room, bool is_old)
         return result;
     list->used = ++uses;
     result = write_entries(list, &place, to, room, is_old);
-    moved = KERNEL3(__NR_lseek, file, place, FROM_START);
+    moved = KERNEL3(__NR_lseek, file, place, SEEK_SET);
     return failed(moved) ? moved : result;
 }
 

@@ -28,7 +28,7 @@ static bool number_device(uint64_t device, uint32_t *minor) {
 }
 
 /* A device's number in struct stat (makedev(3)). */
-static uint64_t number_of(uint64_t major, uint64_t minor) {
+static uint64_t device_number(uint64_t major, uint64_t minor) {
     return (minor & 0xFF) | (major & 0xFFF) << 8 | (minor & ~(uint64_t)0xFF) << 12;
 }
 
@@ -42,11 +42,11 @@ void fix_status(struct stat *it) {
     if (has_blocks(it->st_mode))
         it->st_blksize = BLOCK_BYTES;
     if (number_device(it->st_dev, &minor))
-        it->st_dev = number_of(SHOWN_MAJOR, minor);
+        it->st_dev = device_number(SHOWN_MAJOR, minor);
 }
 
 void fix_extended_status(struct statx *it) {
-    uint64_t device = number_of(it->stx_dev_major, it->stx_dev_minor);
+    uint64_t device = device_number(it->stx_dev_major, it->stx_dev_minor);
     uint32_t minor;
     if (has_blocks(it->stx_mode))
         it->stx_blksize = BLOCK_BYTES;

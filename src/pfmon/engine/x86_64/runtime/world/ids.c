@@ -1,42 +1,26 @@
-/* The guest's numbers: of processes (tasks/numbers.c), its user and group, its processor. */
+/* The numbers of processes that the guest sees (tasks/numbers.c), and that of its processor. */
 
+#include <asm/ioctls.h>
 #include <asm/siginfo.h>
 #include <asm/signal.h>
-#include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
-#include <linux/stat.h>
 #include <linux/wait.h>
 
 #include "runtime.h"
 #include "tasks/schedule.h"
+#include "waits/waits.h"
 #include "world.h"
 
 enum {
-    PARENT_ID = 999, ORPHANS_PARENT = 1, USER_ID = 1000, UNCHANGED = -1,
-    OWNER_EX_GROUP = 2, SOCKET_LEVEL = 1, PEER = 17,             /* fcntl(2), unix(7) */
-    LOCK_OWNER_AT = 24,                                          /* in struct flock */
-    GET_FOREGROUND = 0x540F, SET_FOREGROUND = 0x5410, GET_SESSION = 0x5429      /* ioctl_tty(2) */
+    PARENT_ID = 999, ORPHANS_PARENT = 1,
+    SOCKET_LEVEL = 1, PEER = 17,             /* unix(7) */
+    LOCK_OWNER_AT = 24                       /* in struct flock */
 };
-
-static uint32_t host_user, host_user_group;
-
-void ids_begin(void) {
-    host_user = (uint32_t)KERNEL0(__NR_getuid);
-    host_user_group = (uint32_t)KERNEL0(__NR_getgid);
-}
 
 static bool of_host(void) {
     return world.flags & HOST_IDS;
-}
-
-uint32_t user_id(void) {
-    return of_host() ? host_user : USER_ID;
-}
-
-uint32_t group_id(void) {
-    return of_host() ? host_user_group : USER_ID;
 }
 
 /* A number of the host, of a process, a group or a session, as the guest sees it; errors and 0 are themselves. */
@@ -52,13 +36,15 @@ static bool is_first(void) {
     return (uint32_t)KERNEL0(__NR_getpid) == schedule->first;
 }
 
+/* The number of the parent of a process; both are the host's. */
+uint32_t seen_parent(uint32_t process, uint32_t parent) {
+    if (of_host() || parent != schedule->reaper)
+        return (uint32_t)seen_process(parent);
+    return process == schedule->first ? PARENT_ID : ORPHANS_PARENT;
+}
+
 uint32_t parent_id(void) {
-    uint32_t parent = (uint32_t)KERNEL0(__NR_getppid);
-    if (of_host())
-        return parent;
-    if (parent == schedule->reaper)
-        return is_first() ? PARENT_ID : ORPHANS_PARENT;
-    return (uint32_t)seen_process(parent);
+    return seen_parent((uint32_t)KERNEL0(__NR_getpid), (uint32_t)KERNEL0(__NR_getppid));
 }
 
 /* Of a group or a session: 0 is one that began outside of the PID namespace (pid_namespaces(7)), which is the first process's. */
@@ -74,149 +60,20 @@ uint32_t process_session(void) {
     return (uint32_t)seen_group(KERNEL1(__NR_getsid, 0));
 }
 
-/* A signal's sender, as the guest sees it: numbers of kill(2), and those of SIGCHLD. */
-void show_sender(siginfo_t *info) {
-    if (of_host() || (info->si_signo != SIGCHLD && info->si_code != SI_USER && info->si_code != SI_QUEUE
-                      && info->si_code != SI_TKILL && info->si_code != SI_MESGQ))
-        return;
-    info->si_pid = (int)seen_process(info->si_pid);
-    if (info->si_uid == host_user)
-        info->si_uid = USER_ID;
-}
-
-/* ---------------------------------------------------------------- users and groups */
-
-static int64_t write_number(uint64_t to, uint32_t number) {
+int64_t write_number(uint64_t to, uint32_t number) {
     if (!is_writable(to, sizeof(number)))
         return -EFAULT;
     memcpy((void *)to, &number, sizeof(number));
     return 0;
 }
 
-static int64_t write_three(const uint64_t *a, uint32_t number) {
-    int i;
-    for (i = 0; i < 3; i++)
-        if (write_number(a[i], number))
-            return -EFAULT;
-    return 0;
-}
-
-/* The process is in its own group only. */
-static int64_t get_groups(int32_t room, uint64_t to) {
-    if (room < 0)
-        return -EINVAL;
-    return room && write_number(to, USER_ID) ? -EFAULT : 1;
-}
-
-/* Setting an id succeeds without a change only. */
-static int64_t become(const uint64_t *a, int count) {
-    while (count--)
-        if ((int32_t)a[count] != USER_ID && (int32_t)a[count] != UNCHANGED)
-            return -EPERM;
-    return 0;
-}
-
-static bool user_call(int64_t number, const uint64_t *a, int64_t *result) {
-    switch (number) {
-    case __NR_getuid: case __NR_geteuid: case __NR_getgid: case __NR_getegid:
-        *result = USER_ID;
-        return true;
-    case __NR_getresuid: case __NR_getresgid:
-        *result = write_three(a, USER_ID);
-        return true;
-    case __NR_getgroups:
-        *result = get_groups((int32_t)a[0], a[1]);
-        return true;
-    case __NR_setuid: case __NR_setgid:
-        *result = (int32_t)a[0] == UNCHANGED ? -EINVAL : become(a, 1);
-        return true;
-    case __NR_setreuid: case __NR_setregid:
-        *result = become(a, 2);
-        return true;
-    case __NR_setresuid: case __NR_setresgid:
-        *result = become(a, 3);
-        return true;
-    case __NR_setfsuid: case __NR_setfsgid:
-        *result = USER_ID;
-        return true;
-    case __NR_setgroups:
-        *result = -EPERM;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* ---------------------------------------------------------------- owners of files */
-
-static uint32_t owner(uint32_t user) {
-    return user == host_user ? user_id() : user;
-}
-
-static uint32_t owning_group(uint32_t group) {
-    return group == host_user_group ? group_id() : group;
-}
-
-static uint64_t host_owner(uint64_t user, uint32_t own) {
-    return (uint32_t)user == USER_ID ? own : user;
-}
-
-static int64_t show_status(int64_t result, uint64_t at) {
-    struct stat *it = (struct stat *)at;
-    if (result == 0) {
-        it->st_uid = owner(it->st_uid);
-        it->st_gid = owning_group(it->st_gid);
-        fix_status(it);
-    }
-    return result;
-}
-
-static int64_t show_extended_status(int64_t result, uint64_t at) {
-    struct statx *it = (struct statx *)at;
-    if (result == 0) {
-        it->stx_uid = owner(it->stx_uid);
-        it->stx_gid = owning_group(it->stx_gid);
-        fix_extended_status(it);
-    }
-    return result;
-}
-
-/* chown and its like; `at`: the argument that is the user. */
-static int64_t change_owner(int64_t number, const uint64_t *a, int at) {
-    uint64_t own[6];
-    memcpy(own, a, sizeof(own));
-    own[at] = host_owner(a[at], host_user);
-    own[at + 1] = host_owner(a[at + 1], host_user_group);
-    return pass_on(number, own);
-}
-
-static bool status_call(int64_t number, const uint64_t *a, int64_t *result) {
-    switch (number) {
-    case __NR_stat: case __NR_lstat: case __NR_fstat:
-        *result = show_status(pass_on(number, a), a[1]);
-        return true;
-    case __NR_newfstatat:
-        *result = show_status(pass_on(number, a), a[2]);
-        return true;
-    case __NR_statx:
-        *result = show_extended_status(pass_on(number, a), a[4]);
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool owner_call(int64_t number, const uint64_t *a, int64_t *result) {
-    switch (number) {
-    case __NR_chown: case __NR_lchown: case __NR_fchown:
-        *result = change_owner(number, a, 1);
-        return true;
-    case __NR_fchownat:
-        *result = change_owner(number, a, 2);
-        return true;
-    default:
-        return false;
-    }
+/* A signal's sender, as the guest sees it: numbers of kill(2), and those of SIGCHLD. */
+void show_sender(siginfo_t *info) {
+    if (of_host() || (info->si_signo != SIGCHLD && info->si_code != SI_USER && info->si_code != SI_QUEUE
+                      && info->si_code != SI_TKILL && info->si_code != SI_MESGQ))
+        return;
+    info->si_pid = (int)seen_process(info->si_pid);
+    info->si_uid = seen_user(info->si_uid);
 }
 
 /* ---------------------------------------------------------------- processes */
@@ -281,7 +138,7 @@ static bool owner_of_file_call(int64_t number, const uint64_t *a, int64_t *resul
         if (!are_readable(a[2], sizeof(own)))
             return false;
         own.type = given->type;
-        own.process = (int)(own.type == OWNER_EX_GROUP ? host_of_group((uint32_t)given->process) : host_of_number((uint32_t)given->process));
+        own.process = (int)(own.type == F_OWNER_PGRP ? host_of_group((uint32_t)given->process) : host_of_number((uint32_t)given->process));
         *result = pass_on(number, (const uint64_t[6]){a[0], a[1], (uint64_t)&own});
         return true;
     case F_GETLK:
@@ -297,13 +154,13 @@ static bool owner_of_file_call(int64_t number, const uint64_t *a, int64_t *resul
 /* The foreground group of a terminal, and its session. */
 static bool terminal_call(const uint64_t *a, int64_t *result) {
     uint64_t group;
-    if (a[1] == GET_FOREGROUND || a[1] == GET_SESSION) {
+    if (a[1] == TIOCGPGRP || a[1] == TIOCGSID) {
         *result = pass_on(__NR_ioctl, a);
         if (*result == 0)
             *(uint32_t *)a[2] = (uint32_t)seen_group(*(int32_t *)a[2]);
         return true;
     }
-    if (a[1] != SET_FOREGROUND || !are_readable(a[2], 4))
+    if (a[1] != TIOCSPGRP || !are_readable(a[2], 4))
         return false;
     group = host_of_group(*(uint32_t *)a[2]);
     *result = pass_process(__NR_ioctl, (const uint64_t[6]){a[0], a[1], (uint64_t)&group}, a[0], a[1]);
@@ -393,6 +250,5 @@ bool id_call(int64_t number, const uint64_t *a, int64_t *result) {
         return true;
     if (of_host())
         return false;
-    return process_call(number, a, result) || user_call(number, a, result) || owner_call(number, a, result)
-        || processor_call(number, a, result);
+    return process_call(number, a, result) || user_call(number, a, result) || processor_call(number, a, result);
 }

@@ -18,7 +18,7 @@ static const struct {
     {"pagemap", -ENOENT}, {"clear_refs", -ENOENT},
 };
 
-static bool is_of_process(int file) {
+static bool is_in_proc(int file) {
     struct statfs of;
     return KERNEL2(__NR_fstatfs, file, &of) == 0 && of.f_type == PROC_SUPER_MAGIC;
 }
@@ -44,7 +44,7 @@ int64_t without_memory_file(int64_t number, int64_t file) {
     const struct path_call *it = path_call_numbered(number);
     struct text path;
     int64_t error;
-    if (failed(file) || !it || it->use != OPENS || !is_of_process((int)file))
+    if (failed(file) || !it || it->use != OPENS || !is_in_proc((int)file))
         return file;
     path_of_file((int)file, &path);
     error = error_of(last_part(path.bytes));

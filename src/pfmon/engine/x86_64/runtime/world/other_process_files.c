@@ -8,19 +8,17 @@
 #include "tasks/schedule.h"
 
 enum {
-    STATE_BYTES = 3 /* of its place in stat, with spaces */, MOST_BYTES = 512, FIRST_PARENT = 999, ORPHANS_PARENT = 1,
+    STATE_AFTER_NAME = 2, STATE_BYTES = 3 /* of its place in stat, with spaces */, MOST_BYTES = 512,
     STAT_PARENT = 4, STAT_SESSION = 6                                /* fields of stat: proc(5) */
 };
+
+#define STATE_LINE "State:\t"    /* in status */
 
 static uint32_t shown;           /* the host's number of the process */
 
 static int64_t open_of_host(const char *name) {
     struct text path;
-    begin_text(&path, NO_FILE);
-    put_text(&path, "/proc/");
-    put_number(&path, shown);
-    put_text(&path, name);
-    return KERNEL3(__NR_open, path.bytes, O_RDONLY | O_CLOEXEC, 0);
+    return KERNEL3(__NR_open, name_in_process(shown, name, &path), O_RDONLY | O_CLOEXEC, 0);
 }
 
 /* The beginning of a file of the host's, with a zero at its end. */
@@ -31,11 +29,13 @@ static void read_of_host(const char *name, char *to, uint64_t room) {
         KERNEL1(__NR_close, file);
 }
 
-/* The run's number of the parent that the host's file names. */
-static uint64_t shown_parent(uint64_t host) {
-    if (host == schedule->reaper)
-        return shown == schedule->first ? FIRST_PARENT : ORPHANS_PARENT;
-    return (uint64_t)seen_process((int64_t)host);
+/* The state of the process, of which the host's says only whether it has ended or stopped: one that can execute may wait for its
+   turn there. */
+static char shown_state(char host) {
+    const struct process *it = process_of_host(shown);
+    if (!it || it->stage == OUTSIDE || (host != 'R' && host != 'S' && host != 'D'))
+        return host;
+    return it->stage == ABLE ? 'R' : it->stage == LENDS ? 'D' : 'S';
 }
 
 /* The guest's arguments are behind those of the runtime and the variables (arguments.h). */
@@ -63,22 +63,33 @@ void put_other_stat(struct text *to) {
     read_of_host("/stat", text, sizeof(text));
     for (end = text + strlen(text); end > text && *end != ')'; end--)
         ;
+    if (*end != ')')
+        return;                  /* it has just ended */
     while (*at && *at != ' ')
         at++;
     put_number(to, (uint64_t)seen_process(shown));
-    put_bytes(to, at, (uint64_t)(end - at) + STATE_BYTES);         /* its name and its state */
+    put_bytes(to, at, (uint64_t)(end - at) + STATE_AFTER_NAME);
+    put_bytes(to, (const char[]){shown_state(end[STATE_AFTER_NAME])}, 1);
     at = end + STATE_BYTES;
     for (field = STAT_PARENT; field <= STAT_SESSION && *at == ' '; field++) {
         at++;
         number = take_number(&at);
-        put_field(to, " ", field == STAT_PARENT ? shown_parent(number) : (uint64_t)seen_group((int64_t)number), "");
+        put_field(to, " ", field == STAT_PARENT ? seen_parent(shown, (uint32_t)number) : (uint64_t)seen_group((int64_t)number), "");
     }
     put_text(to, at);
 }
 
 /* The numbers in status: of the process, twice, and of its parent. */
 static void put_status_number(struct text *to, const char *name, uint64_t host, bool is_parent) {
-    put_field(to, name, is_parent ? shown_parent(host) : (uint64_t)seen_process((int64_t)host), "\n");
+    put_field(to, name, is_parent ? seen_parent(shown, (uint32_t)host) : (uint64_t)seen_process((int64_t)host), "\n");
+}
+
+static void put_state_line(struct text *to, const char *line, uint64_t bytes) {
+    char host = line[strlen(STATE_LINE)], seen = shown_state(host);
+    if (seen == host)
+        put_bytes(to, line, bytes);
+    else
+        put_text(to, seen == 'R' ? STATE_LINE "R (running)\n" : seen == 'S' ? STATE_LINE "S (sleeping)\n" : STATE_LINE "D (disk sleep)\n");
 }
 
 static const char *after_line(const char *at) {
@@ -87,23 +98,28 @@ static const char *after_line(const char *at) {
     return at;
 }
 
+static bool is_of_namespaces(const char *line) {
+    return begins_with(line, "NSpid:") || begins_with(line, "NStgid:") || begins_with(line, "NSpgid:") || begins_with(line, "NSsid:");
+}
+
+/* The host's, with the run's numbers and state. */
 void put_other_status(struct text *to) {
-    static const char *const names[] = {"Tgid:\t", "Pid:\t", "PPid:\t"};
+    static const char *const numbers[] = {"Tgid:\t", "Pid:\t", "PPid:\t"};
     char text[PAGE];
     const char *at = text, *next;
     uint32_t i;
     read_of_host("/status", text, sizeof(text));
     for (; *at; at = next) {
         next = after_line(at);
-        for (i = 0; i < 3 && !begins_with(at, names[i]); i++)
+        for (i = 0; i < 3 && !begins_with(at, numbers[i]); i++)
             ;
-        if (i == 3) {
-            if (!begins_with(at, "NSpid:") && !begins_with(at, "NStgid:") && !begins_with(at, "NSpgid:") && !begins_with(at, "NSsid:"))
-                put_bytes(to, at, (uint64_t)(next - at));
-            continue;
-        }
-        at += strlen(names[i]);
-        put_status_number(to, names[i], take_number(&at), i == 2);
+        if (i < 3) {
+            at += strlen(numbers[i]);
+            put_status_number(to, numbers[i], take_number(&at), i == 2);
+        } else if (begins_with(at, STATE_LINE))
+            put_state_line(to, at, (uint64_t)(next - at));
+        else if (!is_of_namespaces(at))
+            put_bytes(to, at, (uint64_t)(next - at));
     }
 }
 

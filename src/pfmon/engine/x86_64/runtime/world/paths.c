@@ -133,10 +133,10 @@ static void host_path(const char *path, struct text *to) {
     while (*rest) {
         const char *end = rest;
         uint64_t number = take_number(&end);
-        if (ends_in_directory(path, rest) && end != rest && (*end == '/' || !*end) && number && threaded
-            && thread_of((uint32_t)number))
+        bool is_process = ends_in_directory(path, rest) && end != rest && (*end == '/' || !*end);
+        if (is_process && number && threaded && thread_of((uint32_t)number))
             put_number(to, (uint64_t)KERNEL0(__NR_getpid));
-        else if (ends_in_directory(path, rest) && end != rest && (*end == '/' || !*end) && !(world.flags & HOST_IDS))
+        else if (is_process && !(world.flags & HOST_IDS))
             put_number(to, host_of_number(number));
         else
             put_bytes(to, rest, end != rest ? (uint64_t)(end - rest) : 1);

@@ -60,6 +60,10 @@ uint64_t take_number(const char **text) {
     return value;
 }
 
+uint64_t number_of(const char *text) {
+    return take_number(&text);
+}
+
 uint64_t take_hexadecimal(const char **text) {
     uint64_t value = 0;
     for (;; ++*text) {
@@ -99,4 +103,10 @@ const char *name_of_descriptor(int file, struct text *room) {
 
 const char *info_name_of_descriptor(int file, struct text *room) {
     return (uint32_t)file < DESCRIPTORS ? descriptor_info_name(file) : put_name("/proc/self/fdinfo/", file, room);
+}
+
+const char *name_in_process(uint32_t process, const char *file, struct text *room) {
+    put_name("/proc/", (int)process, room);
+    put_text(room, file);
+    return room->bytes;
 }

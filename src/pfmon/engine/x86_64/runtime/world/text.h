@@ -23,10 +23,13 @@ void put_digits(struct text *to, uint64_t value, int base, int least);
 /* The number at the beginning of a text, in decimal or with lower-case hexadecimal digits; moves `text` behind it. */
 uint64_t take_number(const char **text);
 uint64_t take_hexadecimal(const char **text);
+uint64_t number_of(const char *text);
 
 /* A name of a descriptor in /proc/self/fd or fdinfo: a constant, or in the room (root/kernel_names.h). */
 const char *name_of_descriptor(int file, struct text *room);
 const char *info_name_of_descriptor(int file, struct text *room);
+/* A file of another process's directory: "/fd/" and its like. */
+const char *name_in_process(uint32_t process, const char *file, struct text *room);
 bool begins_with(const char *text, const char *beginning);
 uint64_t length_of_word(const char *text);       /* up to a space, or the end */
 

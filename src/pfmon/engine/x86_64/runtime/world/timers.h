@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { INTERVAL_TIMERS = 3, MAX_TIMERS = 256 };
+enum { INTERVAL_TIMERS = 3, MAX_TIMERS = 256, NO_SIGNAL = 0 };
 
 enum timer_kind { UNUSED, INTERVAL, POSIX, TIMER_FILE };
 
@@ -24,6 +24,11 @@ struct timer {
     uint64_t file_id;
 };
 
+/* timers.c */
+extern struct timer timers[MAX_TIMERS];      /* the first ones: ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF */
+bool eventfd_number(int file, uint64_t *number);
+void set_timer(struct timer *it, uint64_t interval, uint64_t value, bool absolute);
+uint64_t time_left(const struct timer *it);
 void set_look(uint64_t retired);
 void forget_look(void);
 uint64_t alarm_left(uint64_t *interval);

@@ -30,6 +30,7 @@ int64_t fill_randomly(uint64_t to, uint64_t bytes);
 static const int64_t BILLION = 1000000000;
 static const uint64_t NEVER = INT64_MAX;
 uint64_t instructions_retired(void);
+uint64_t host_time(uint64_t clock);       /* of the host's clock */
 void clock_begin(void);
 uint64_t elapsed(void);          /* since the program began */
 uint64_t elapsed_at(uint64_t retired);
@@ -51,21 +52,9 @@ uint64_t next_timer(void);
 void fire_timers(void);
 void forget_timers(void);
 void give_timer_to_host(bool to_host);
+
+/* timer_calls.c */
 bool timer_call(int64_t number, const uint64_t *a, int64_t *result);
-
-/* wait_ends.c */
-extern bool made_process;        /* other processes may end a wait */
-bool read_descriptor_info(int file, struct text *to);
-bool is_inside_descriptor(int file);     /* nothing from outside can make it ready */
-
-/* waits.c, timed_waits.c, endless_waits.c */
-int64_t wait_for_signal(uint64_t deadline);
-int64_t wait_for_process(int64_t number, const uint64_t *a);
-bool is_inside_wait(int64_t number, const uint64_t *a);
-bool timed_wait_call(int64_t number, const uint64_t *a, int64_t *result);
-bool is_interruption(const siginfo_t *info);
-int64_t call_until_timer(int64_t number, const uint64_t *a);
-bool endless_wait_call(int64_t number, const uint64_t *a, int64_t *result);
 
 /* file_status.c */
 struct stat;
@@ -73,16 +62,23 @@ struct statx;
 void fix_status(struct stat *it);
 void fix_extended_status(struct statx *it);
 
-/* ids.c */
-void ids_begin(void);
+/* users.c */
+void users_begin(void);
 uint32_t user_id(void);
 uint32_t group_id(void);
+uint32_t seen_user(uint32_t user);
+bool status_call(int64_t number, const uint64_t *a, int64_t *result);
+bool user_call(int64_t number, const uint64_t *a, int64_t *result);
+
+/* ids.c */
 int64_t seen_process(int64_t number);
 int64_t seen_group(int64_t number);
 uint32_t process_id(void);
+uint32_t seen_parent(uint32_t process, uint32_t parent);
 uint32_t parent_id(void);
 uint32_t process_group(void);
 uint32_t process_session(void);
+int64_t write_number(uint64_t to, uint32_t number);   /* -EFAULT: the guest cannot write there */
 void show_sender(siginfo_t *info);
 bool id_call(int64_t number, const uint64_t *a, int64_t *result);
 

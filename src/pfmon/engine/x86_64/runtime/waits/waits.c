@@ -5,8 +5,8 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 
-#include "tasks/schedule.h"
 #include "signals/signals.h"
+#include "tasks/schedule.h"
 #include "threads/thread.h"
 #include "waits.h"
 
@@ -16,15 +16,10 @@ const struct __kernel_timespec *time_of(uint64_t nanoseconds, struct __kernel_ti
     return nanoseconds == NEVER ? NULL : to;
 }
 
-static int64_t rest(uint64_t nanoseconds) {
+/* Let the host's time pass; -EINTR: a signal arrived. */
+int64_t rest_for(uint64_t nanoseconds) {
     struct __kernel_timespec time;
     return call(__NR_ppoll, 0, 0, (uint64_t)time_of(nanoseconds, &time), 0, 0, 0);
-}
-
-/* Let the host's time pass, unless a signal arrives; returns 0. */
-int64_t rest_for(uint64_t nanoseconds) {
-    rest(nanoseconds);
-    return 0;
 }
 
 /* Let other processes execute, or the host's time pass. Returns the attempt's result, or `nothing`: try again. */
@@ -50,7 +45,7 @@ static bool is_interrupted(void) {
 static void wait_among_threads(const struct wait *it, uint64_t deadline) {
     running->wait = it;
     running->text = it->text;
-    let_others_run(deadline);
+    wait_in_schedule(deadline);
     running->wait = NULL;
 }
 
@@ -113,7 +108,7 @@ uint64_t time_until(uint64_t deadline) {
 
 static int64_t attempt_nothing(const struct wait *it, uint64_t limit) {
     (void)it;
-    return rest(limit);
+    return rest_for(limit);
 }
 
 /* Wait for a signal, or until time reaches the deadline. */
@@ -121,6 +116,6 @@ int64_t wait_for_signal(uint64_t deadline) {
     const struct wait wait = {.attempt = attempt_nothing, .is_inside = without_children, .for_signals = true,
                               .text = deadline == NEVER ? "for a signal" : "for time to pass"};
     if (world.flags & HOST_CLOCK && !threaded)
-        return rest(NEVER);
+        return rest_for(NEVER);
     return wait_until(&wait, deadline);
 }

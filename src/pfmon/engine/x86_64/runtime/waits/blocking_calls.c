@@ -6,25 +6,18 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
-#include <linux/ipc.h>
 #include <linux/poll.h>
 #include <linux/stat.h>
 #include <linux/uio.h>
 
 #include "root/root.h"
-#include "thread.h"
-#include "world/waits.h"
+#include "threads/thread.h"
+#include "waits.h"
 
 enum {
     WITHOUT_WAIT = 0x40,         /* send(2): MSG_DONTWAIT */
-    PART = PAGE,                 /* bytes that a pipe takes at once, if it takes any */
-    LOCK_WITHOUT_WAIT = 4
+    PART = PAGE                  /* bytes that a pipe takes at once, if it takes any */
 };
-
-static bool never(const struct wait *it) {
-    (void)it;
-    return false;
-}
 
 /* ---------------------------------------------------------------- output */
 
@@ -134,65 +127,6 @@ static bool send_call(int64_t number, const uint64_t *a, int flags, int64_t *res
     return true;
 }
 
-/* ---------------------------------------------------------------- locks, messages, semaphores */
-
-/* A call whose argument number `at` asks not to wait with this bit, or value. */
-struct immediate {
-    int16_t number;
-    int8_t at;
-    uint64_t bit;
-    int64_t nothing;
-    const char *text;
-};
-
-static const struct immediate immediates[] = {
-    {__NR_flock, 1, LOCK_WITHOUT_WAIT, -EAGAIN, "for a lock of a file"},
-    {__NR_msgrcv, 4, IPC_NOWAIT, -ENOMSG, "for a message"},
-    {__NR_msgsnd, 3, IPC_NOWAIT, -EAGAIN, "for room for a message"},
-};
-
-static int64_t attempt_immediately(const struct wait *it, uint64_t limit) {
-    struct __kernel_timespec time;
-    int64_t result = call(it->number, it->a[0], it->a[1], it->a[2], it->a[3], it->a[4], 0);
-    if (result != it->nothing || limit == 0)
-        return result;
-    if (limit > 1000000)
-        limit = 1000000;         /* of the host's nanoseconds */
-    call(__NR_ppoll, 0, 0, (uint64_t)time_of(limit, &time), 0, 0, 0);
-    return call(it->number, it->a[0], it->a[1], it->a[2], it->a[3], it->a[4], 0);
-}
-
-static int64_t try_again(int64_t number, const uint64_t *a, int64_t nothing, const char *text) {
-    const struct wait wait = {.attempt = attempt_immediately, .is_inside = never, .number = number, .a = a,
-                              .nothing = nothing, .text = text};
-    return wait_until(&wait, NEVER);
-}
-
-static bool immediate_call(int64_t number, const uint64_t *a, int64_t *result) {
-    uint64_t own[6];
-    uint32_t i;
-    for (i = 0; i < sizeof(immediates) / sizeof(immediates[0]); i++) {
-        const struct immediate *it = &immediates[i];
-        if (it->number != number || a[it->at] & it->bit)
-            continue;
-        memcpy(own, a, sizeof(own));
-        own[it->at] |= it->bit;
-        *result = try_again(number, own, it->nothing, it->text);
-        return true;
-    }
-    return false;
-}
-
-static bool record_lock_call(const uint64_t *a, int64_t *result) {
-    uint64_t own[6];
-    if (a[1] != F_SETLKW && a[1] != F_OFD_SETLKW)
-        return false;
-    memcpy(own, a, sizeof(own));
-    own[1] = a[1] == F_SETLKW ? F_SETLK : F_OFD_SETLK;
-    *result = try_again(__NR_fcntl, own, -EAGAIN, "for a lock of a file");
-    return true;
-}
-
 /* ---------------------------------------------------------------- named pipes */
 
 /* The opening of a named pipe waits for its other end; a reader waits when it reads. `flags`: the number of that argument. */
@@ -201,7 +135,7 @@ int64_t open_named_pipe(int64_t number, const uint64_t *a, int flags) {
     int64_t file;
     memcpy(own, a, sizeof(own));
     own[flags] |= O_NONBLOCK;
-    file = try_again(number, own, -ENXIO, "for a reader of a named pipe");
+    file = wait_trying(number, own, -ENXIO, "for a reader of a named pipe");
     if (!failed(file))
         KERNEL3(__NR_fcntl, file, F_SETFL, a[flags] & O_APPEND);
     return file;
@@ -261,8 +195,6 @@ bool blocking_call(int64_t number, const uint64_t *a, int64_t *result) {
         return open_call(number, a, 1, result);
     case __NR_open:
         return open_call(number, a, 0, result);
-    case __NR_fcntl:
-        return record_lock_call(a, result);
     case __NR_splice:
         return transfer_call(a[0], a[2], result);
     case __NR_tee:

@@ -6,8 +6,8 @@
 #include <linux/futex.h>
 #include <linux/poll.h>
 
-#include "tasks/schedule.h"
 #include "signals/signals.h"
+#include "tasks/schedule.h"
 #include "threads/thread.h"
 #include "waits.h"
 

@@ -56,9 +56,7 @@ static bool may_wait_for_input(int64_t number, const uint64_t *a) {
         return true;
     case __NR_accept: case __NR_accept4:
         return is_socket(a[0]);
-    case __NR_recvfrom:
-        return !(a[3] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
-    case __NR_recvmmsg:
+    case __NR_recvfrom: case __NR_recvmmsg:
         return !(a[3] & MESSAGE_WITHOUT_WAIT) && is_socket(a[0]);
     case __NR_mq_timedreceive:
         return threaded || others_exist();
@@ -127,10 +125,9 @@ int64_t call_until_timer(int64_t number, const uint64_t *a) {
 static int64_t attempt_process(const struct wait *it, uint64_t limit) {
     static siginfo_t room;
     siginfo_t *info = &room;
-    struct __kernel_timespec time;
     int64_t result;
     if (limit)                   /* SIGCHLD may be ignored */
-        call(__NR_ppoll, 0, 0, (uint64_t)time_of(limit < BETWEEN_LOOKS ? limit : BETWEEN_LOOKS, &time), 0, 0, 0);
+        rest_for(limit < BETWEEN_LOOKS ? limit : BETWEEN_LOOKS);
     if (it->number == __NR_wait4) {
         result = call(__NR_wait4, it->a[0], it->a[1], it->a[2] | WNOHANG, it->a[3], 0, 0);
         return result ? result : it->nothing;

@@ -7,11 +7,9 @@
 #include "waits.h"
 
 static int64_t attempt_message(const struct wait *it, uint64_t limit) {
-    struct __kernel_timespec time = {0, 0};
-    if (limit != 0 && limit != NEVER) {
-        KERNEL2(__NR_clock_gettime, CLOCK_REALTIME, &time);
-        limit += (uint64_t)time.tv_sec * BILLION + (uint64_t)time.tv_nsec;
-    }
+    struct __kernel_timespec time;
+    if (limit != 0 && limit != NEVER)
+        limit += host_time(CLOCK_REALTIME);
     return call(it->number, it->a[0], it->a[1], it->a[2], it->a[3], (uint64_t)time_of(limit, &time), 0);
 }
 

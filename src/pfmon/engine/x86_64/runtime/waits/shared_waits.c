@@ -4,27 +4,19 @@
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
-#include <linux/ipc.h>
+#include <linux/fs.h>
 #include <linux/poll.h>
 #include <linux/stat.h>
 
 #include "runtime.h"
-#include "schedule.h"
-#include "world/waits.h"
+#include "tasks/schedule.h"
+#include "waits.h"
 #include "world/world.h"
 
 enum {
-    LOCK_WITHOUT_WAIT = 4,       /* flock(2) */
     MESSAGE_WITHOUT_WAIT = 0x40, /* send(2) */
-    RWF_WITHOUT_WAIT = 8,        /* pwritev2(2) */
-    SPLICE_WITHOUT_WAIT = 2,
     MOST_PARTS = 1024, PIPE_BYTES = 4096, SOCKET_LEVEL = 1, SOCKET_ERROR = 4
 };
-
-static bool may_be_outside(const struct wait *it) {
-    (void)it;
-    return false;
-}
 
 static bool is_kind(uint64_t file, uint32_t kind) {
     struct stat status;
@@ -34,40 +26,6 @@ static bool is_kind(uint64_t file, uint32_t kind) {
 static bool waits(uint64_t file) {
     int64_t flags = KERNEL3(__NR_fcntl, file, F_GETFL, 0);
     return !failed(flags) && !(flags & (O_NONBLOCK | O_PATH));
-}
-
-/* ---------------------------------------------------------------- locks, messages, semaphores */
-
-static int64_t attempt_lock(const struct wait *it, uint64_t limit) {
-    (void)limit;
-    if (it->number == __NR_flock)
-        return call(__NR_flock, it->a[0], it->a[1] | LOCK_WITHOUT_WAIT, 0, 0, 0, 0);
-    return call(__NR_fcntl, it->a[0], it->a[1] == F_SETLKW ? F_SETLK : F_OFD_SETLK, it->a[2], 0, 0, 0);
-}
-
-static int64_t attempt_message(const struct wait *it, uint64_t limit) {
-    int at = it->number == __NR_msgsnd ? 3 : 4;
-    uint64_t a[6];
-    (void)limit;
-    memcpy(a, it->a, sizeof(a));
-    a[at] |= IPC_NOWAIT;
-    return pass_on(it->number, a);
-}
-
-static int64_t attempt_splice(const struct wait *it, uint64_t limit) {
-    int at = it->number == __NR_tee ? 3 : 5;
-    uint64_t a[6];
-    (void)limit;
-    memcpy(a, it->a, sizeof(a));
-    a[at] |= SPLICE_WITHOUT_WAIT;
-    return pass_on(it->number, a);
-}
-
-static int64_t wait_trying(int64_t number, const uint64_t *a, int64_t (*attempt)(const struct wait *, uint64_t), int64_t nothing,
-                           const char *text) {
-    const struct wait wait = {.attempt = attempt, .is_inside = may_be_outside, .number = number, .a = a, .nothing = nothing,
-                              .text = text};
-    return wait_until(&wait, NEVER);
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -89,7 +47,7 @@ static int64_t write_now(const struct writing *it) {
     int64_t result;
     if (!it->is_pipe)
         return call(__NR_sendmsg, it->file, (uint64_t)&message, MESSAGE_WITHOUT_WAIT, 0, 0, 0);
-    result = call(__NR_pwritev2, it->file, (uint64_t)it->parts, it->count, ~(uint64_t)0, ~(uint64_t)0, RWF_WITHOUT_WAIT);
+    result = call(__NR_pwritev2, it->file, (uint64_t)it->parts, it->count, ~(uint64_t)0, ~(uint64_t)0, RWF_NOWAIT);
     if (result != -EOPNOTSUPP && result != -ESPIPE)
         return result;
     if (KERNEL3(__NR_poll, &wanted, 1, 0) != 1)
@@ -212,6 +170,12 @@ static int64_t attempt_connection(const struct wait *it, uint64_t limit) {
     return -(int64_t)error;
 }
 
+static int64_t connect_waiting(const uint64_t *a) {
+    const struct wait wait = {.attempt = attempt_connection, .is_inside = never_inside, .number = __NR_connect, .a = a,
+                              .nothing = -EAGAIN, .text = "for a connection"};
+    return wait_until(&wait, NEVER);
+}
+
 /* ---------------------------------------------------------------- named pipes */
 
 struct opening {                 /* a wait for the other side */
@@ -251,7 +215,7 @@ static int64_t attempt_open(const struct wait *wait, uint64_t limit) {
 
 static bool open_call(int64_t number, const uint64_t *a, int64_t *result) {
     bool at = number == __NR_openat;
-    struct opening it = {.wait = {.attempt = attempt_open, .is_inside = may_be_outside, .number = number, .a = a, .nothing = -ENXIO,
+    struct opening it = {.wait = {.attempt = attempt_open, .is_inside = never_inside, .number = number, .a = a, .nothing = -ENXIO,
                                  .text = "for the other end of a named pipe"},
                          .file = NO_FILE};
     struct stat status;
@@ -270,6 +234,11 @@ static bool open_call(int64_t number, const uint64_t *a, int64_t *result) {
 
 /* ---------------------------------------------------------------- the calls */
 
+/* Whether a transfer is not to wait for a pipe, as its O_NONBLOCK says. */
+static bool is_pipe_without_wait(uint64_t file) {
+    return is_kind(file, S_IFIFO) && !waits(file);
+}
+
 /* While there are other processes. */
 bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result) {
     if (!others_exist())
@@ -285,27 +254,7 @@ bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result) {
     case __NR_connect:
         if (!is_kind(a[0], S_IFSOCK) || !waits(a[0]))
             return false;
-        *result = wait_trying(number, a, attempt_connection, -EAGAIN, "for a connection");
-        return true;
-    case __NR_flock:
-        if (a[1] & LOCK_WITHOUT_WAIT)
-            return false;
-        *result = wait_trying(number, a, attempt_lock, -EAGAIN, "for a lock of a file");
-        return true;
-    case __NR_fcntl:
-        if (a[1] != F_SETLKW && a[1] != F_OFD_SETLKW)
-            return false;
-        *result = wait_trying(number, a, attempt_lock, -EAGAIN, "for a lock of a file");
-        return true;
-    case __NR_msgsnd: case __NR_msgrcv:
-        if (a[number == __NR_msgsnd ? 3 : 4] & IPC_NOWAIT)
-            return false;
-        *result = wait_trying(number, a, attempt_message, number == __NR_msgsnd ? -EAGAIN : -ENOMSG, "for a message");
-        return true;
-    case __NR_splice: case __NR_tee:
-        if (a[number == __NR_tee ? 3 : 5] & SPLICE_WITHOUT_WAIT)
-            return false;
-        *result = wait_trying(number, a, attempt_splice, -EAGAIN, "for a pipe");
+        *result = connect_waiting(a);
         return true;
     case __NR_sendfile:
         if (is_kind(a[0], S_IFIFO) && a[3] > PIPE_BYTES)
@@ -313,9 +262,13 @@ bool shared_wait_call(int64_t number, uint64_t *a, int64_t *result) {
         if (waits(a[0]))
             *result = wait_for_file((int)a[0], POLLOUT);
         return waits(a[0]) && *result == -EINTR;
+    case __NR_splice: case __NR_tee:
+        if (is_pipe_without_wait(a[0]) || is_pipe_without_wait(a[number == __NR_tee ? 1 : 2]))
+            return false;
+        return immediate_call(number, a, result);
     case __NR_open: case __NR_openat:
         return open_call(number, a, result);
     default:
-        return false;
+        return immediate_call(number, a, result);
     }
 }
