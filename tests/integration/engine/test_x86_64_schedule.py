@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from following import EVENT, counted, follow, tasks
+from grids import few
 from host_programs import RUNS_X86_64
 from qemu_guests import compile_c
 from x86_64_host import PFMON, compiled, pfmon
@@ -220,6 +221,17 @@ def test_python_s_processes_repeat(tmp_path: Path) -> None:
         b"30 CompletedProcess(args=['sh', '-c', 'echo $PPID; exit 3'], returncode=3, stdout=b'1000\\n'"
         in runs[0].output
     )
+    assert counted(runs[0]) == counted(runs[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", few(range(1, 401), 2))
+def test_processes_that_do_random_things_repeat(seed: int, tmp_path: Path) -> None:
+    """Those of the run that are left, waiting or stopped, end with it; nothing hangs."""
+    program = compiled(tmp_path, "wild_processes", "-static", "-pthread")
+    options = {"schedule_seed": seed % 7, "quantum": 200 + 17 * seed}
+    runs = [follow(program, str(seed), tmp_path / "locked", **options) for _ in range(2)]
+    assert runs[0].status == 7 and runs[0].output == runs[1].output
     assert counted(runs[0]) == counted(runs[1])
 
 
