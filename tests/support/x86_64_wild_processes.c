@@ -1,4 +1,4 @@
-/* Processes that do random things, always the same for a seed: each line has a process's name, its step and its result. Some
+/* Processes that do random things, always the same for a seed (under pfmon alone: kill(-1)): each line has a process's name, its step and its result. Some
    outlive the first process, which ends with status 7. Arguments: the seed, a file for locks. */
 
 #define _GNU_SOURCE
@@ -208,9 +208,9 @@ static int step(unsigned kind, unsigned *state) {
     case 15:
         return set_timer(next(state));
     case 16:
-        return lock_in_turn(next(state));
+        return depth ? lock_in_turn(next(state)) : kill(-1, SIGCONT);     /* the first waits for no stopped process */
     case 17:
-        return lock_mutex();
+        return depth ? lock_mutex() : kill(-1, SIGCONT);
     case 18:
         return depth ? sigqueue(getppid(), SIGRTMIN, value) : raise(SIGUSR1);
     case 19:
@@ -218,7 +218,7 @@ static int step(unsigned kind, unsigned *state) {
     case 20:
         return child ? sigqueue(child, next(state) % 2 ? SIGKILL : SIGUSR1, value) : 0;
     case 21:
-        return depth > 2 && next(state) % 4 == 0 ? raise(SIGTSTP) : 0;
+        return depth > 2 && next(state) % 4 == 0 ? raise(SIGTSTP) : depth ? 0 : kill(-1, SIGCONT);
     default:
         return next(state) % 2 ? prctl(PR_SET_PDEATHSIG, SIGKILL) : prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
@@ -245,6 +245,7 @@ int main(int argc, char **argv) {
     if (argc < 3)
         return 1;
     locked = argv[2];
+    setpgid(0, 0);               /* the kernel's SIGHUP, when a group with stopped processes becomes orphaned, is for the program */
     sigaction(SIGUSR1, &action, NULL);
     sigaction(SIGALRM, &action, NULL);
     sigaction(SIGRTMIN, &action, NULL);

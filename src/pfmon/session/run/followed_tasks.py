@@ -210,8 +210,11 @@ class FollowedTasks:
         return TaskRun(self._plan, groups, self._monitors, engine, start, take)
 
     def add(self, task: api.Task, ending: ExitReport | None, retired: int, seen: TaskSeen) -> None:
-        """A task has ended; from any thread."""
+        """A task has ended; from any thread. One that was killed before its first instruction is none: whether it began
+        would depend on the host."""
         status, signal = (ending.status, ending.signal) if ending else (None, 0)
+        if signal and not retired:
+            return
         done = TaskCounts(
             *(task.name, task.pid, task.command, status, signal, retired, seen.counts, seen.notes),
             exact=seen.exact,

@@ -104,9 +104,20 @@ void doom_children(uint32_t host) {
     } while (found);
 }
 
-/* Their parent has ended. */
-void wait_for_doomed(void) {
+/* The kernel lets the stopped processes of a group go on when it has become orphaned (_exit(2)). */
+static void find_continued(void) {
     uint32_t i;
+    for (i = 0; i < schedule->places; i++) {
+        struct process *it = &schedule->processes[i];
+        if (it->stopped && it->stage != NOBODY && it->host && state_of(it->host) != 'T')
+            it->stopped = false;
+    }
+}
+
+/* A process has ended, and what the kernel does to others then has been done. */
+void follow_death(void) {
+    uint32_t i;
+    find_continued();
     for (i = 0; i < schedule->places; i++)
         if (schedule->processes[i].doomed && schedule->processes[i].stage != NOBODY && i != own_place) {
             wait_for_death(schedule->processes[i].host);

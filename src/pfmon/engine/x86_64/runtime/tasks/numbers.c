@@ -45,21 +45,34 @@ int64_t number_of_host(int64_t host) {
     return it ? it->number : host;
 }
 
-/* The host's number for a process that the guest names. */
-uint64_t host_of_number(uint64_t number) {
+/* 0: no process of the run has had the number. */
+static uint32_t host_of(uint64_t number) {
     uint32_t given = (uint32_t)number;
-    if (world.flags & HOST_IDS)
-        return number;
-    return given >= FIRST_NUMBER && given < MAX_NUMBERS && schedule->hosts[given] ? schedule->hosts[given] : number;
+    return given >= FIRST_NUMBER && given < MAX_NUMBERS ? schedule->hosts[given] : 0;
 }
 
+/* The host's number for a process that the guest names: of those that do not belong to the run none has one. */
+uint64_t host_of_number(uint64_t number) {
+    if (world.flags & HOST_IDS || (int32_t)number <= 0)
+        return number;
+    return host_of(number) ? host_of(number) : NO_PROCESS;
+}
+
+/* For a group, which may be one outside of the run: that of a terminal's foreground. */
 uint64_t host_of_group(uint64_t number) {
-    return !(world.flags & HOST_IDS) && (uint32_t)number == FIRST_NUMBER ? schedule->group : host_of_number(number);
+    if (world.flags & HOST_IDS)
+        return number;
+    if ((uint32_t)number == FIRST_NUMBER)
+        return schedule->group;
+    return host_of(number) ? host_of(number) : number;
 }
 
 /* Of kill(2) and wait4(2): a negative number is a group. */
 uint64_t host_of_process_or_group(uint64_t number) {
-    return (int32_t)number < -1 ? -host_of_group((uint32_t)-(int32_t)number) : host_of_number(number);
+    uint32_t group = (uint32_t)-(int32_t)number;
+    if (world.flags & HOST_IDS || (int32_t)number >= -1)
+        return host_of_number(number);
+    return -(group == FIRST_NUMBER ? schedule->group : host_of_number(group));
 }
 
 /* Whether a process of the host belongs to the run: a group's or a session's number alone does not. */

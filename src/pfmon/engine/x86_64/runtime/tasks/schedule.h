@@ -10,7 +10,8 @@
 enum {
     MAX_PROCESSES = 4096,        /* at a time */
     NO_PLACE = MAX_PROCESSES,
-    FIRST_NUMBER = 1000, MAX_NUMBERS = 1 << 15, KNOWN = 1 << 16, MAX_DEADLOCK_BYTES = 4088
+    FIRST_NUMBER = 1000, MAX_NUMBERS = 1 << 15, KNOWN = 1 << 16, MAX_DEADLOCK_BYTES = 4088,
+    NO_PROCESS = 0x7FFFFFFF      /* a number that the host never gives */
 };
 
 enum process_stage {
@@ -108,7 +109,7 @@ void wait_for_death(uint32_t host);
 void wait_for_stop(uint32_t host);
 int64_t set_parent_death_signal(const uint64_t *a);
 void doom_children(uint32_t host);
-void wait_for_doomed(void);
+void follow_death(void);
 void wait_a_moment(void);
 
 /* sent_signals.c */

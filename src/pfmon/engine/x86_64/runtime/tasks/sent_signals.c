@@ -25,9 +25,13 @@ static bool stops(uint64_t signal) {
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* Whether a process stops by a signal that it may handle. */
-static bool has_stopped(uint32_t host) {
+/* Whether a process stops: it may handle the signal, unless that is SIGSTOP. */
+static bool has_stopped(uint32_t host, uint64_t signal) {
     int i;
+    if (signal == SIGSTOP) {
+        wait_for_stop(host);
+        return true;
+    }
     for (i = 0; i < STOP_MOMENTS && state_of(host) != 'T'; i++)
         wait_a_moment();
     return i < STOP_MOMENTS;
@@ -42,14 +46,15 @@ static void follow_signal(int32_t given, uint64_t signal) {
         if (signal == SIGCONT)
             it->stopped = false;
         else if (stops(signal))
-            it->stopped = i != own_place && (signal == SIGSTOP || has_stopped(it->host));
+            it->stopped = i != own_place && has_stopped(it->host, signal);
         else if (i != own_place) {
             doom_children(it->host);
             wait_for_death(it->host);
             remove_process(i);
         }
     }
-    wait_for_doomed();
+    if (signal == SIGKILL)
+        follow_death();
 }
 
 /* A call with the host's numbers, `given` of which is that of kill(2). */

@@ -35,7 +35,7 @@ static void take_up(void) {
     own_process()->stage = ABLE;
     if (schedule->dying) {
         wait_for_death(schedule->dying);
-        wait_for_doomed();
+        follow_death();
         schedule->dying = 0;
     }
     if (schedule->stopping) {

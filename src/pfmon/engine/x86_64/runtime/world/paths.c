@@ -126,6 +126,12 @@ static bool ends_in_directory(const char *path, const char *end) {
     return end - path == 6 || (end - path > 6 && !memcmp(end - 6, "/task/", 6));
 }
 
+/* A directory that is open has the host's number in its name. */
+static uint64_t process_in_path(uint64_t number) {
+    uint64_t host = host_of_number(number);
+    return host == NO_PROCESS && is_of_run((uint32_t)number) ? number : host;
+}
+
 /* Put the host's numbers of processes in the place of the guest's. */
 static void host_path(const char *path, struct text *to) {
     const char *rest = path;
@@ -137,7 +143,7 @@ static void host_path(const char *path, struct text *to) {
         if (is_process && number && threaded && thread_of((uint32_t)number))
             put_number(to, (uint64_t)KERNEL0(__NR_getpid));
         else if (is_process && !(world.flags & HOST_IDS))
-            put_number(to, host_of_number(number));
+            put_number(to, process_in_path(number));
         else
             put_bytes(to, rest, end != rest ? (uint64_t)(end - rest) : 1);
         rest = end != rest ? end : rest + 1;
