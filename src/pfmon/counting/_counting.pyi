@@ -18,6 +18,7 @@ from pfmon.machine._machine import (
 )
 from pfmon.pmu.capture.capture_setting import CaptureSetting
 from pfmon.pmu.capture.capture_values import DataCaptured, FetchCaptured, Trace
+from pfmon.pmu.capture.last_branches import LastBranchSetting
 from pfmon.pmu.qualify.filters import InstructionFilter
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter
 from pfmon.stream.marks import MarkSite, MarkTotals
@@ -107,6 +108,16 @@ class DataRangeTally(Tally):
     def __new__(cls, table: BlockTable, ranges: Sequence[tuple[int, int]]) -> Self: ...
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
     def inside(self, number: int) -> dict[int, int]: ...
+
+# captures/last_branches.pyx
+
+@final
+class LastBranches(CallStack):
+    """Last branch records."""
+
+    def program(self, setting: LastBranchSetting) -> None: ...
+    def registers(self) -> tuple[tuple[int, int], ...]: ...
+    def calls(self) -> tuple[int, ...]: ...
 
 # live/gate.pyx
 

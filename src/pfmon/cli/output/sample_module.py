@@ -54,6 +54,7 @@ def sampling_module(
         tuple(captures_of(plan.model, one.writes) for one in made),
         output.smpl_cum_threshold,
         output.smpl_sort,
+        prepared.session.machine is not None,
     )
     module = MODULES[name](context)
     return MODULES["raw"](context) if output.smpl_save_raw else module

@@ -96,6 +96,9 @@ cdef class CallStack:
         else:
             self.now.entered.return_ip = last.address + last.length
 
+    cdef void mispredict(self) noexcept nogil:
+        """The machine mispredicted the branch that ended the block."""
+
     cdef void push(self) noexcept nogil:
         cdef uint64_t capacity
         cdef CallFrame* calls

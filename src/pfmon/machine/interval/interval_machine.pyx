@@ -259,6 +259,7 @@ cdef class IntervalMachine(MissEvents):
         shown.words, shown.marks, shown.mark_count = words, marks, <uint32_t>mark_count
         shown.items, shown.item_count = self.records.log, self.records.log_count
         shown.now = <uint64_t>(self.now if self.core is None else self.core.state.retired // self.core.figures.ticks)
+        shown.mispredicted, self.wrong = self.wrong, False
         self.observer.on_block(&shown)
 
     cdef void make_accesses(self, IntervalBlock* plan, const uint64_t* addresses, const uint64_t* marks,

@@ -24,6 +24,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef int64_t window_cycles   # to fill the window
     cdef CaptureListener listener  # in the event set in force; None: there is none
     cdef uint64_t address        # of the current access
+    cdef bint wrong              # the branch of the current block was mispredicted
     # with a table of instructions
     cdef object timings          # None: there is none
     cdef readonly OutOfOrderCore core  # None: there is none

@@ -210,6 +210,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef void mispredicted(self, IntervalBlock* plan, bint taken) noexcept nogil:
         """Handles a misprediction, which is detected when the branch's operands are ready."""
         cdef int64_t resolved = self.now
+        self.wrong = True
         tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED + branch_class(plan.branch, plan.condition, taken), 1)
         if self.core is not None:
             self.end |= END_MISPREDICTED

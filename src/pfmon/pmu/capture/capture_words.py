@@ -35,7 +35,8 @@ def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     if pmds.keys() >= set(instruction_ear_registers(model)):
         lines.append(instruction_words(made.instruction or InstructionEar(model, ""), pmds))
     if pmds.keys() & set(branch_buffer_registers(model)):
-        lines += ip_words(made.ips, pmds) if made.ips else branch_words(made.branches or BranchBuffer(model), pmds)
+        buffer = made.branches if isinstance(made.branches, BranchBuffer) else BranchBuffer(model)
+        lines += ip_words(made.ips, pmds) if made.ips else branch_words(buffer, pmds)
     return lines
 
 

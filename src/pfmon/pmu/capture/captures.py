@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pfmon.pmu.capture.branch_captures import BranchBuffer, IpEar
+from pfmon.pmu.capture.last_branches import LastBranchStack, last_branch_setting
 from pfmon.pmu.model.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.registers.register_tables import Field, RegisterValues
@@ -133,7 +134,7 @@ class Captures(NamedTuple):
 
     data: DataEar | None = None
     instruction: InstructionEar | None = None
-    branches: BranchBuffer | None = None
+    branches: BranchBuffer | LastBranchStack | None = None
     ips: IpEar | None = None
 
 
@@ -141,7 +142,8 @@ def captures_of(model: PmuModel, values: Mapping[str, int]) -> Captures:
     """Return the capture units under these register contents; registers that are not given are in the reset state."""
     programmer, units = model.programmer, model.target.captures
     if units is None:
-        return Captures()
+        recording = last_branch_setting(model, values)
+        return Captures(branches=LastBranchStack(recording) if recording else None)
     held = RegisterValues(model.registers, values)
     decoder = programmer.decoder(model.events, model.bank.numbers, held)
     assert isinstance(decoder, Ia64Decoder)

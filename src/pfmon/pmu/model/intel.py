@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from pfmon.errors import RuleError
+from pfmon.pmu.model.branch_filter import check_branch_filter, select_value
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.monitors import CounterDecoder, MonitorReading, UnknownMonitor
 from pfmon.pmu.model.programmer import Programmer
@@ -20,7 +21,7 @@ from pfmon.pmu.registers.msr_file import (
     USER_LEVELS,
     MsrFile,
     control_levels,
-    counter_name,
+    data_register_name,
     select_register,
     signals_overflow,
 )
@@ -130,8 +131,8 @@ class IntelProgrammer(Programmer):
 
     @classmethod
     def data_name(cls, number: int) -> str:
-        """Return a counter's name, IA32_PMC0 to IA32_FIXED_CTR2."""
-        return counter_name(number).upper()
+        """Return a data register's name: IA32_PMC0 to IA32_FIXED_CTR2, and those of last branch records."""
+        return data_register_name(number).upper()
 
     def check(self) -> None:
         """Check the controls: PC and INT, which every counter has, and the fields of IA32_DEBUGCTL."""
@@ -139,8 +140,9 @@ class IntelProgrammer(Programmer):
         super().check()
 
     def debug_controls(self) -> dict[str, int]:
-        """Return the controls that belong to no single counter."""
-        return {name: value for name, value in self.request.controls.items() if name not in COUNTER_CONTROLS}
+        """Return the controls that belong to no single counter; with branch filters last branch recording is on."""
+        recording = {} if self.request.last_branches is None else {"lbr": 1, "freeze_lbrs_on_pmi": 1}
+        return recording | {name: v for name, v in self.request.controls.items() if name not in COUNTER_CONTROLS}
 
     def check_thresholds(self) -> None:
         """Check CMASK, which replaces thresholds: any value of its field is legal, and INV needs one."""
@@ -230,6 +232,19 @@ class IntelProgrammer(Programmer):
             self.writes["ia32_debugctl"] = self.registers["ia32_debugctl"].encode(**controls)
         if CONTROL in self.registers:
             self.writes[CONTROL] = sum(1 << number for number in set(self.pmds))
+        if self.request.last_branches is not None:
+            self.program_last_branches(self.request.last_branches)
+
+    def program_last_branches(self, filters: Sequence[str]) -> None:
+        """Write MSR_LBR_SELECT; the last branch records are read with the counters."""
+        check_branch_filter(filters)
+        layout = self.target.last_branches
+        assert layout
+        register = self.registers["msr_lbr_select"] if layout.has_select else None
+        select = select_value(filters, layout, register, self.target.name)
+        if register:
+            self.writes[register.name] = select
+        self.pmds += layout.registers
 
 
 class IntelV4Programmer(IntelProgrammer):

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pfmon.pmu.capture.branch_captures import Branch, BranchBuffer
+from pfmon.errors import PfmonError
+from pfmon.pmu.capture.branch_captures import NO_TARGET, UNKNOWN_TARGET, BranchBuffer
+from pfmon.pmu.capture.last_branches import LastBranchStack
 from pfmon.report.sampling.histogram_shares import COLUMNS, shares
 from pfmon.report.sampling.sampling_module import SamplingModule, other_events
 from pfmon.session.sampling.sampling_period import Sample
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 NOT_TAKEN, UNKNOWN = "not taken", "unknown"
 """Targets of branches without one, or whose target the buffer does not record."""
+
+MISPREDICTED = "percentage of the captures of the edge that were mispredicted"
+NO_MACHINE = "not known: no machine runs that predicts branches (-e EVENT,branch-misses lets one run)"
 
 Place = tuple[int, str]
 Edge = tuple[Place, Place]
@@ -34,6 +39,7 @@ class BtbHist(SamplingModule):
     def __init__(self, context: ModuleContext) -> None:
         super().__init__(context)
         self._buffer = sampled_buffer(context)
+        self._unpredicted = _unpredicted(self._buffer, context)
         self._edges: Counter[tuple[int, int]] = Counter()
         self._mispredicted: Counter[tuple[int, int]] = Counter()
         self._samples = 0
@@ -41,10 +47,9 @@ class BtbHist(SamplingModule):
     def take(self, samples: Sequence[Sample]) -> str:
         for sample in samples:
             self._samples += 1
-            for branch in self._buffer.branches(dict(sample.pmds)):
-                edge = branch.source.address, _target(branch)
-                self._edges[edge] += 1
-                self._mispredicted[edge] += branch.source.mispredicted
+            for source, target, mispredicted in self._buffer.edges(dict(sample.pmds)):
+                self._edges[source, target] += 1
+                self._mispredicted[source, target] += mispredicted
         return ""
 
     def finish(self, exact: Mapping[int, int] | None) -> str:
@@ -56,7 +61,7 @@ class BtbHist(SamplingModule):
             "# sorted by count",
             f"# showing per {'function histogram' if by_function else 'distinct value'}",
             f"# %taken: percentage of the captures of the {'functions' if by_function else 'branch'} that were taken",
-            "# %misp : percentage of the captures of the edge that were mispredicted",
+            f"# %misp : {self._unpredicted or MISPREDICTED}",
             f"{COLUMNS}  %taken   %misp source -> target",
         ]
         return "".join(f"{line}\n" for line in [*lines, *self._rows()])
@@ -73,8 +78,8 @@ class BtbHist(SamplingModule):
         for share in shares(edges, self.context.top, self.context.up_to):
             source, target = share.key
             rate = 100 * taken[source] / captured[source]
-            wrong = 100 * mispredicted[share.key] / share.times
-            lines.append(f"{share} {rate:6.2f}% {wrong:6.2f}% {_text(source)} -> {_text(target)}")
+            wrong = f"{100 * mispredicted[share.key] / share.times:6.2f}%" if not self._unpredicted else "-".rjust(7)
+            lines.append(f"{share} {rate:6.2f}% {wrong} {_text(source)} -> {_text(target)}")
         return lines
 
     def _by_place(self, counts: Counter[tuple[int, int]]) -> Counter[Edge]:
@@ -92,14 +97,8 @@ class BtbHist(SamplingModule):
         return address, self.context.place(address)
 
 
-TARGETS = {-1: NOT_TAKEN, -2: UNKNOWN}
+TARGETS = {NO_TARGET: NOT_TAKEN, UNKNOWN_TARGET: UNKNOWN}
 """Numbers that stand for missing addresses."""
-
-
-def _target(branch: Branch) -> int:
-    if branch.target is not None:
-        return branch.target
-    return -2 if branch.source.taken else -1
 
 
 def _text(place: Place) -> str:
@@ -107,9 +106,25 @@ def _text(place: Place) -> str:
     return name if address < 0 else f"{address:#x} {name}".rstrip()
 
 
-def sampled_buffer(context: ModuleContext) -> BranchBuffer:
-    """Return the branch buffer whose event has the period. PfmonError: no such event has."""
+def _unpredicted(buffer: BranchBuffer | LastBranchStack, context: ModuleContext) -> str:
+    """Return why it is not known which branches were mispredicted, "" if it is."""
+    if isinstance(buffer, BranchBuffer):
+        return ""
+    if context.model and not buffer.has_predictions:
+        return f"not known: {context.model.name} does not record it"
+    return "" if context.timed else NO_MACHINE
+
+
+def sampled_buffer(context: ModuleContext) -> BranchBuffer | LastBranchStack:
+    """Return what holds the branches of a sample: the branch buffer whose event has the period, or the last branch
+    records. PfmonError: no such event has, or no branches are recorded."""
     buffer = context.captures.branches
+    if isinstance(buffer, LastBranchStack):
+        return buffer
+    if context.model and context.model.target.last_branches:
+        raise PfmonError(
+            "--smpl-module=btb-hist: no branches are recorded; -b (--branch-any) or --branch-filter records them"
+        ).about("--smpl-module")
     if buffer and len(context.events) == 1 and context.events[0].branch_buffer:
         return buffer
     model = context.model

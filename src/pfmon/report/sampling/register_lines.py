@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pfmon.pmu.capture.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
 from pfmon.pmu.capture.captures import ALAT, DataEar, InstructionEar
+from pfmon.pmu.capture.last_branches import LastBranchStack
 
 if TYPE_CHECKING:
     from pfmon.report.sampling.sampling_module import ModuleContext
@@ -38,7 +39,10 @@ class RegisterLines:
             self._writers |= dict.fromkeys(
                 instruction.registers, partial(instruction_lines, instruction, context.shown)
             )
-        if branches:
+        if isinstance(branches, LastBranchStack):
+            writer = partial(last_branch_lines, branches, context.shown, branches.has_predictions and context.timed)
+            self._writers |= dict.fromkeys(branches.registers, writer)
+        elif branches:
             self._writers |= dict.fromkeys(branches.registers, partial(branch_lines, branches, context.shown))
         if ips:
             self._writers |= dict.fromkeys(ips.registers, partial(ip_lines, ips, context.shown))
@@ -85,6 +89,17 @@ def branch_lines(buffer: BranchBuffer, show: Show, held: Held, number: int) -> l
         return []
     entries = buffer.entries(held)
     return [line for entry in entries for line in _entry_lines(buffer, show, entry)]
+
+
+def last_branch_lines(buffer: LastBranchStack, show: Show, predicted: bool, held: Held, number: int) -> list[str]:
+    """Return the lines of last branch records, at their first register."""
+    if number != next(number for number in held if number in buffer.registers):
+        return []
+    return [
+        f"MSR_LASTBRANCH_{one.number}: {show(one.source)} -> {show(one.target)}"
+        + (f" mispredicted={_letter(one.mispredicted).lower()}" if predicted else "")
+        for one in buffer.entries(held)
+    ]
 
 
 def _entry_lines(buffer: BranchBuffer, show: Show, entry: BranchEntry) -> list[str]:

@@ -28,7 +28,8 @@ class ModuleContext(NamedTuple):
     for the default; ``model``: the PMU; ``captures``: what it captures beside its counters; ``events``: those with a
     period; ``machine`` gives the figures of the machine that the program runs on; ``captures_of_sets``: `captures` of
     each event set, if there are several; ``up_to``: show the rows up to the one with which so many percent of all are
-    shown (0: all); ``sort``: value or level, "" for the number of samples."""
+    shown (0: all); ``sort``: value or level, "" for the number of samples; ``timed``: a
+    machine runs, which predicts branches."""
 
     process_id: int
     names: FunctionNames | None = None
@@ -42,6 +43,7 @@ class ModuleContext(NamedTuple):
     captures_of_sets: tuple[Captures, ...] = ()
     up_to: int = 0
     sort: str = ""
+    timed: bool = False
 
     def place(self, address: int) -> str:
         """Return an instruction's function, offset, shared object and, with DWARF, line: ``main+0x11 main.c:7``,

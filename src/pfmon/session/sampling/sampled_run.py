@@ -8,11 +8,12 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pfmon.counting._counting import CallStack, Gate, LiveSets, SampleBuffer, SampleListener, Sampler
+from pfmon.counting._counting import CallStack, Gate, LastBranches, LiveSets, SampleBuffer, SampleListener, Sampler
 from pfmon.counting.live.live_unit import LiveUnit
 from pfmon.engine.api import Engine
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.pmu.capture.last_branches import last_branch_setting
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.program.mapped_files import in_one_place
 from pfmon.session.coupled.coupled_run import HardwareThread
@@ -120,7 +121,7 @@ class SampledRun:
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
         self._gated = len(sets) > 1 or controls.gates
         self._listener = listener_of(sampling, on_samples, engine)
-        self._calls = CallStack(engine.table, traced) if sampling.stacks else None
+        self._calls = self._followed_calls(sets[0])
         self._machine = self._make_machine(figures, sets) if figures else None
         self._sets = [
             self._make_set(number, counting, own)
@@ -136,6 +137,15 @@ class SampledRun:
         for counting in sets:
             counting.counters.registers.set_secure(not controls.insecure)
         self.consumer: Consumer = self._feed()
+
+    def _followed_calls(self, counting: ProgrammedPmu) -> CallStack | None:
+        """Return what follows calls, and last branches if the processor records them."""
+        recording = last_branch_setting(self._model, counting.counters.registers.contents())
+        if recording:
+            made = LastBranches(self._engine.table, self._traced)
+            made.program(recording)
+            return made
+        return CallStack(self._engine.table, self._traced) if self._sampling.stacks else None
 
     def _make_machine(self, figures: MachineFigures, sets: Sequence[ProgrammedPmu]) -> MachineRun:
         from pfmon.session.run.machine_run import MachineRun
@@ -172,6 +182,7 @@ class SampledRun:
             seed=self._controls.ear_seed,
             event_set=number if self._gated else None,
             held=[pmd for pmd in held if pmd not in unsampled],
+            stacks=sampling.stacks,
             trigger=self._trigger.starting if self._trigger else None,
             until=self._trigger.stopping if self._trigger else None,
         )

@@ -1,0 +1,110 @@
+"""Last branch records in samples against a plain model of them, over the host's single steps of the program."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from grids import each
+from guests import EXAMPLES
+from plain_last_branches import Taken, last_branches, last_calls, taken_branches
+from x86_64_host import MARKS
+from x86_64_steps import Step, stepped
+
+import pfmon
+from pfmon.pmu.capture.captures import captures_of
+from pfmon.session.sampling.sampling_period import Sample
+
+pytestmark = MARKS
+
+DEPTHS = {"core2": 4, "nehalem": 16, "skylake": 32, "skylake_8": 32, "icelake": 32}
+"""Entries (SDM volume 3, tables 17-4, 17-10 and 17-16)."""
+EVENT = {"core2": "INST_RETIRED.ANY_P"}
+PERIOD = 17
+
+
+@cache
+def log(name: str, size: str) -> tuple[list[Step], list[Taken]]:
+    """A program's instructions, and its taken branches."""
+    with TemporaryDirectory() as directory:
+        steps = stepped([EXAMPLES / "x86_64" / name, size], Path(directory))
+    return steps, list(taken_branches(steps))
+
+
+def sampled(name: str, size: str, pmu: str, filters: str, events: str = "instructions", **options: object) -> pfmon.Run:
+    command = [str(EXAMPLES / "x86_64" / name), size]
+    return pfmon.run(
+        command,
+        pmu=pmu,
+        events=events,
+        long_smpl_periods=PERIOD,
+        branch_filter=filters,
+        stdout=pfmon.DEVNULL,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def records(pmu: str, filters: str, sample: Sample) -> list[tuple[int, int]]:
+    """The branches of a sample, the oldest first."""
+    model = pfmon.pmu.get(pmu)
+    made = model.program(["instructions"], last_branches=filters.split(","))
+    buffer = captures_of(model, made.writes).branches
+    assert buffer
+    return [(edge.source, edge.target) for edge in buffer.edges(dict(sample.pmds))]
+
+
+def check(name: str, size: str, pmu: str, filters: str) -> None:
+    steps, branches = log(name, size)
+    samples = sampled(name, size, pmu, filters).samples
+    assert samples is not None and len(samples) == len(steps) // PERIOD
+    for number, sample in enumerate(samples, 1):
+        retired = number * PERIOD - 1
+        assert sample.iip == steps[retired].ip
+        if filters == "stack":
+            held = last_calls(branches, retired, DEPTHS[pmu])
+            assert records(pmu, filters, sample) == held
+            assert sample.calls == tuple(source for source, _ in reversed(held))
+        else:
+            expected = last_branches(branches, retired, DEPTHS[pmu], filters.split(","))
+            assert records(pmu, filters, sample) == expected
+
+
+@each("pmu", DEPTHS)
+def test_depth_is_that_of_the_processor(pmu: str) -> None:
+    check("queens", "3", pmu, "any")
+
+
+@each("filters", ["any", "any_call", "any_ret", "call", "cond", "ind_call", "ind_jmp", "cond,any_ret", "stack"])
+@each("name", ["fib", "queens", "hashmap", "dispatch"])
+def test_filters_let_through_what_perf_says(name: str, filters: str) -> None:
+    check(name, "5", "skylake", filters)
+
+
+def test_programs_have_every_kind_of_branch() -> None:
+    kinds = {one.kind for name in ("queens", "dispatch") for one in log(name, "5")[1]}
+    assert kinds == {"jcc", "jmp", "indirect jmp", "call", "indirect call", "ret"}
+
+
+@each("pmu", ["core2", "nehalem", "skylake", "icelake"])
+def test_mispredicted_branches_are_those_that_the_counter_counts(pmu: str) -> None:
+    run = pfmon.run(
+        [str(EXAMPLES / "x86_64" / "queens"), "4"],
+        pmu=pmu,
+        events="instructions,branch-misses",
+        long_smpl_periods=1,
+        branch_filter="any",
+        stdout=pfmon.DEVNULL,
+    )
+    assert run.samples
+    model = pfmon.pmu.get(pmu)
+    buffer = captures_of(model, model.program(["instructions"], last_branches=["any"]).writes).branches
+    assert buffer
+    counter = next(number for number, _ in run.samples[0].pmds)
+    missed = [0, *(dict(sample.pmds)[counter] for sample in run.samples)]
+    checked = 0
+    for number in range(1, len(run.samples)):
+        newest = buffer.edges(dict(run.samples[number].pmds))[-1:]
+        if newest and newest[0].source == run.samples[number - 1].iip:
+            counted = missed[number] - missed[number - 1] > 0
+            assert newest[0].mispredicted == (counted and pmu != "core2")
+            checked += counted
+    assert checked > 10
