@@ -23,6 +23,15 @@ from pfmon.pmu.qualify.filters import InstructionFilter
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter
 from pfmon.stream.marks import MarkSite, MarkTotals
 
+# captures/branch_edges.pyx
+
+@final
+class BranchEdges(Consumer):
+    """Counts taken branches by source and target."""
+
+    def __new__(cls, table: BlockTable, traced: bool, recorded: int) -> Self: ...
+    def counts(self) -> dict[tuple[int, int], int]: ...
+
 # captures/call_stack.pyx
 
 @disjoint_base

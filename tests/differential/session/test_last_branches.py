@@ -1,12 +1,13 @@
 """Last branch records in samples against a plain model of them, over the host's single steps of the program."""
 
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from grids import each
 from guests import EXAMPLES
-from plain_last_branches import Taken, last_branches, last_calls, taken_branches
+from plain_last_branches import FILTERS, Taken, last_branches, last_calls, taken_branches
 from x86_64_host import MARKS
 from x86_64_steps import Step, stepped
 
@@ -71,6 +72,16 @@ def check(name: str, size: str, pmu: str, filters: str) -> None:
 @each("pmu", DEPTHS)
 def test_depth_is_that_of_the_processor(pmu: str) -> None:
     check("queens", "3", pmu, "any")
+
+
+@each("filters", ["any", "ind_jmp", "cond,any_ret"])
+@each("name", ["queens", "dispatch"])
+def test_exact_edges_are_those_of_the_log(name: str, filters: str) -> None:
+    _, branches = log(name, "5")
+    kinds = set().union(*(FILTERS[one] for one in filters.split(",")))
+    for events in ("instructions", "instructions,branch-misses"):
+        run = sampled(name, "5", "skylake", filters, events, smpl_truth=True)
+        assert run.exact_edges == Counter((one.source, one.target) for one in branches if one.kind in kinds)
 
 
 @each("filters", ["any", "any_call", "any_ret", "call", "cond", "ind_call", "ind_jmp", "cond,any_ret", "stack"])

@@ -55,6 +55,7 @@ def sampling_module(
         output.smpl_cum_threshold,
         output.smpl_sort,
         prepared.session.machine is not None,
+        plan.sampling.truth,
     )
     module = MODULES[name](context)
     return MODULES["raw"](context) if output.smpl_save_raw else module

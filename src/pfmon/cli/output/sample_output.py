@@ -97,11 +97,13 @@ class SampleOutput:
 
     def finish(self, done: Run) -> None:
         """Finish the samples of a run. LostError when they could not be written."""
-        self.ended(done.exact)
+        self.ended(done.exact, done.exact_edges)
 
-    def ended(self, exact: Mapping[int, int] | None) -> None:
-        """All samples have come; ``exact``: how often the event happened where. LostError when they could not be
-        written."""
+    def ended(self, exact: Mapping[int, int] | None, edges: Mapping[tuple[int, int], int] | None) -> None:
+        """All samples have come; ``exact``: how often the event happened where; ``edges``: how often branches were
+        taken, by source and target. LostError when they could not be written."""
+        if edges is not None:
+            self._module.take_exact_edges(edges)
         outputs = Outputs()
         for error in self._errors.values():
             outputs.add_error(error)

@@ -163,7 +163,7 @@ TOPIC = Topic(
         Option("smpl-eager-save", "... each buffer at once, when it is full", FLAG, of_output=True, needs=("samples",)),
         Option(
             "smpl-truth",
-            "inst-hist: how often the event really happened there, and the error of the samples",
+            "inst-hist, btb-hist: how often the event, or the branch, really happened, and the error of the samples",
             FLAG,
             keyword=True,
             needs=("samples",),

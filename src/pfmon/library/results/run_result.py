@@ -56,7 +56,8 @@ class Run:
     ``annotated`` (annotate with a function), ``source`` (annotate with a source file), ``intervals``
     (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and ``error_output``
     (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): true counts of the
-    sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of `to_html`.
+    sampled event by instruction, address | slot, and with branch_filter ``exact_edges``: of the taken branches that it
+    lets through, by (source, target); ``surveyed`` (report="html"): the data of `to_html`.
     ``finding``: the largest cause of stalls, if the default events were counted, or
     report="cpi", and it has more than a third of the cycles (session.profile.finding).
     ``notes``: options without, or with approximate, effect, and messages about the program. ``calls``: all of them,
@@ -101,6 +102,7 @@ class Run:
         self.sampled = samples is not None
         self.samples = None if samples is None or outcome.tasks is not None else _samples(samples)
         self.exact = outcome.exact
+        self.exact_edges = outcome.exact_edges
         of_tasks = samples_of_tasks or {} if self.sampled else None
         derive = partial(_derived, processor) if results.report == "derived" else None
         self.tasks = None if outcome.tasks is None else _tasks(outcome.tasks, of_tasks, derive)

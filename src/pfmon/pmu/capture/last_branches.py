@@ -57,6 +57,8 @@ class LastBranchStack:
         self.registers = self._layout.registers
         self.has_predictions = self._layout.has_predictions
         """Whether entries say what was mispredicted."""
+        self.has_call_stack = setting.call_stack
+        """Whether entries are the calls that the program is in."""
 
     def entries(self, pmds: Mapping[int, int]) -> list[LastBranch]:
         """Decode registers with these values: the entries that were written, the oldest first."""

@@ -240,7 +240,8 @@ class Session:
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         self._at_work = None
         sampled.finish()
-        return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
+        outcome = self._outcome(ending, times, sampled.counts(), sampled.notes())
+        return outcome._replace(exact=sampled.exact(), exact_edges=sampled.exact_edges())
 
     def _run_for_program(self) -> RunOutcome:
         """Run a program that uses the PMU; pfmon counts nothing."""
