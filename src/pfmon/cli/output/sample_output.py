@@ -14,6 +14,8 @@ from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.results.run_result import Run
+from pfmon.pmu.capture.captures import captures_of
+from pfmon.pmu.capture.last_branches import LastBranchStack
 from pfmon.program.compilation_units import import_line_reader
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.profile.code_profile import FunctionNames
@@ -183,7 +185,14 @@ def _subject(prepared: Prepared, owner: Owner, names: FunctionNames) -> ExportSu
         plan.settings.epoch,
         int(machine["machine.frequency"]) if machine else 0,
         architecture=architecture_of(prepared),
+        branches=_last_branches(prepared.session),
     )
+
+
+def _last_branches(session: Session) -> LastBranchStack | None:
+    """Return how samples have last branches; None: they have none."""
+    found = captures_of(session.plan.model, session.sets[0].programming.writes).branches
+    return found if isinstance(found, LastBranchStack) else None
 
 
 def architecture_of(prepared: Prepared) -> str:

@@ -179,7 +179,7 @@ TOPIC = Topic(
             "export",
             "for other tools: all calls with their cycles, or the samples of --long-smpl-periods: collapsed (stacks, "
             "for flame graphs), speedscope, firefox, pprof, perf-data (perf.data), perf-script, callgrind, csv, "
-            "parquet",
+            "parquet; of -b: autofdo",
             of_command(_export, _keep_export, []),
             "FORMAT:FILE",
             field="exports",

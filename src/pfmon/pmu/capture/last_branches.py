@@ -59,6 +59,8 @@ class LastBranchStack:
         """Whether entries say what was mispredicted."""
         self.has_call_stack = setting.call_stack
         """Whether entries are the calls that the program is in."""
+        self.has_all = setting.recorded == EVERY_KIND
+        """Whether every taken branch is recorded."""
 
     def entries(self, pmds: Mapping[int, int]) -> list[LastBranch]:
         """Decode registers with these values: the entries that were written, the oldest first."""
