@@ -17,7 +17,8 @@ from pfmon.machine._machine import (
     Records,
 )
 from pfmon.pmu.capture.capture_setting import CaptureSetting
-from pfmon.pmu.capture.capture_values import DataCaptured, FetchCaptured, Trace
+from pfmon.pmu.capture.capture_values import FetchCaptured, Trace
+from pfmon.pmu.capture.data_capture import DataCaptured
 from pfmon.pmu.capture.last_branches import LastBranchSetting
 from pfmon.pmu.qualify.filters import InstructionFilter
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter

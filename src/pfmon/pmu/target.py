@@ -25,6 +25,12 @@ LAST_BRANCH_TOS = 0x1C9
 """MSR_LASTBRANCH_TOS. Data registers of Intel's PMUs that are no counters have their MSR address as number."""
 
 
+PEBS_DATA_ADDRESS, PEBS_DATA_SOURCE, PEBS_LATENCY, PEBS_EVENTING_IP = 0x98, 0xA0, 0xA8, 0xB0
+PEBS_RECORD = (PEBS_DATA_ADDRESS, PEBS_DATA_SOURCE, PEBS_LATENCY, PEBS_EVENTING_IP)
+"""Fields of the record of a precise load. They have their offset in it as number (Intel SDM volume 3, tables 18-23 and
+18-40)."""
+
+
 class EarRegisters(NamedTuple):
     """The registers of an event address register.
 
@@ -141,6 +147,8 @@ class Target(NamedTuple):
     matchers: Matchers = Matchers()
     captures: CaptureUnits | None = None
     last_branches: LastBranchRegisters | None = None
+    load_latency: tuple[int, int] | None = None
+    """Code and unit mask of the events of precise loads, Intel's; None: there are none."""
     threads: int = 1
     """Hardware threads of a core."""
     citations: Mapping[str, str] = NONE

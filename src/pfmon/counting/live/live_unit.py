@@ -21,6 +21,7 @@ from pfmon.counting._counting import (
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords, stack_rate
 from pfmon.errors import PfmonError
 from pfmon.pmu.capture.capture_values import CaptureRegisters
+from pfmon.pmu.capture.precise_loads import precise_load_values
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.registers.register_file import RegisterFile
@@ -138,7 +139,7 @@ class LiveUnit:
         self.registers.add_together(
             {monitor.pmd: delta for monitor, delta in zip(self._unit.monitors, deltas, strict=True)}
         )
-        if self._captures:
+        if self._captures and self._values:
             self._sync_captures(self._captures)
 
     def _sync_captures(self, captures: CaptureUnits) -> None:
@@ -177,12 +178,15 @@ class LiveUnit:
     def _beside(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
         """Returns the parts of a sample besides counts: the held registers, and the call stack. A driver clears capture
         registers after reading them."""
+        captured = dict(self._branches.registers()) if self._branches else {}
         if self._held and self._captures:
-            self._sync_captures(self._captures)
+            if self._values:
+                self._sync_captures(self._captures)
+            else:
+                captured |= precise_load_values(self._captures.data())
             self.clear_captures()
-        branches = dict(self._branches.registers()) if self._branches else {}
         registers = tuple(
-            (number, branches[number] if number in branches else self.register(number)) for number in self._held
+            (number, captured[number] if number in captured else self.register(number)) for number in self._held
         )
         return registers, self._sites()
 

@@ -66,13 +66,15 @@ def _view(view: str) -> Option:
         VIEWS[view],
         f"dear-hist: {text}",
         flag(view, one_of(VIEWS)),
-        pmus=IA64,
+        pmus=OF_LOADS,
         field="smpl_view",
         of_output=True,
         needs=("samples",),
     )
 
 
+OF_LOADS = (*IA64, *having(lambda target: target.load_latency))
+"""The PMUs whose samples have loads with their address and latency."""
 LAST_BRANCHES = having(lambda target: target.last_branches)
 LAST_BRANCH_FILTERS = Kind(_last_branch_filters, _last_branch_filters, extend, python_values.is_nested, [])
 PERIODS = one_an_event("it takes one list", not_empty)
@@ -263,7 +265,7 @@ TOPIC = Topic(
             SORTS["value"],
             "dear-hist: sort by address, or by latency, instead of by count",
             flag("value", one_of(SORTS)),
-            pmus=IA64,
+            pmus=OF_LOADS,
             field="smpl_sort",
             of_output=True,
             needs=("samples",),
@@ -272,7 +274,7 @@ TOPIC = Topic(
             SORTS["level"],
             "dear-hist: sort by what served the misses, what costs most first",
             flag("level", one_of(SORTS)),
-            pmus=IA64,
+            pmus=OF_LOADS,
             field="smpl_sort",
             of_output=True,
             needs=("samples",),
@@ -281,7 +283,7 @@ TOPIC = Topic(
             "smpl-save-raw",
             "dear-hist: put the samples into --smpl-outfile as --smpl-module=raw does",
             FLAG,
-            pmus=IA64,
+            pmus=OF_LOADS,
             of_output=True,
             needs=("samples",),
         ),

@@ -130,6 +130,8 @@ cdef inline void run_block(IntervalMachine self, IntervalBlock* plan, uint64_t w
             make_access(self, plan, i, addresses[i], accesses_of(plan)[i].size)
     else:
         self.make_accesses(plan, addresses, addresses + plan.reached, mark_count)
+    if self.listener is not None and self.listener.precise:
+        self.report_loads(plan, addresses)
     if self.has_core:
         run_scheduled(self, plan, word, next_ip)
     else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pfmon.pmu.capture.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
 from pfmon.pmu.capture.captures import ALAT, DataEar, InstructionEar
 from pfmon.pmu.capture.last_branches import LastBranchStack
+from pfmon.pmu.capture.precise_loads import PreciseLoads
 
 if TYPE_CHECKING:
     from pfmon.report.sampling.sampling_module import ModuleContext
@@ -33,7 +34,9 @@ class RegisterLines:
         data, instruction, branches, ips = context.captures
         self._plain = partial(plain_lines, context.register)
         self._writers: dict[int, Writer] = {}
-        if data:
+        if isinstance(data, PreciseLoads):
+            self._writers |= dict.fromkeys(data.registers, partial(precise_load_lines, data, context.shown))
+        elif data:
             self._writers |= dict.fromkeys(data.registers, partial(data_lines, data, context.shown))
         if instruction:
             self._writers |= dict.fromkeys(
@@ -100,6 +103,18 @@ def last_branch_lines(buffer: LastBranchStack, show: Show, predicted: bool, held
         + (f" mispredicted={_letter(one.mispredicted).lower()}" if predicted else "")
         for one in buffer.entries(held)
     ]
+
+
+def precise_load_lines(loads: PreciseLoads, show: Show, held: Held, number: int) -> list[str]:
+    """Return the line of a precise load, at its first field."""
+    if number != next(number for number in held if number in loads.registers):
+        return []
+    found = loads.capture(held)
+    if not found.valid or found.instruction is None:
+        return ["load: none"]
+    more = " TLB:walk" * loads.walked(held) + " locked" * loads.locked(held)
+    place = f"address={found.address:#x} latency={found.latency} cycles level={found.level}{more}"
+    return [f"load: {place} instr address={show(found.instruction)}"]
 
 
 def _entry_lines(buffer: BranchBuffer, show: Show, entry: BranchEntry) -> list[str]:

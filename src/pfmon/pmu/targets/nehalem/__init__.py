@@ -21,4 +21,5 @@ TARGET = Target(
     features=("controls", "last_branches"),
     event_options=("edge", "invert"),
     last_branches=LastBranchRegisters(16, 0x680, 0x6C0),
+    load_latency=(0x0B, 0x10),
 )
