@@ -3,12 +3,14 @@
 import pytest
 
 from pfmon import pmu
+from pfmon.engine.guest_pmu import PmuEvent
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu.capture.captures import captures_of
 from pfmon.report.sampling.dear_hist import DearHist
 from pfmon.report.sampling.detailed import Detailed
 from pfmon.report.sampling.sampling_module import ModuleContext
+from pfmon.session.run.event_codes import by_code
 from pfmon.session.sampling.sampling_period import Sample
 
 EVENT = "mem_trans_retired.load_latency_gt_4"
@@ -94,3 +96,8 @@ def test_registers_are_those_of_the_manual() -> None:
     assert nehalem["ia32_perfevtsel3"] & 0xFFFF == 0x100B
     assert (nehalem["msr_pebs_ld_lat_threshold"], nehalem["ia32_pebs_enable"]) == (16, 8 | 8 << 32)
     assert pmu.get("icelake").program([EVENT]).writes["ia32_pebs_enable"] == 1
+
+
+def test_a_program_takes_no_precise_loads_itself() -> None:
+    with pytest.raises(PfmonError, match="sampled by pfmon, not by the program"):
+        by_code(pmu.get("skylake"), PmuEvent("", 0xCD, 1, 0, 8, extra=4), machine=True)
