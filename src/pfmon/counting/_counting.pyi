@@ -129,6 +129,17 @@ class LastBranches(CallStack):
     def registers(self) -> tuple[tuple[int, int], ...]: ...
     def calls(self) -> tuple[int, ...]: ...
 
+# captures/shared_lines.pyx
+
+@final
+class SharedLines(Consumer):
+    """Lines of memory that threads share and store to."""
+
+    def __new__(cls, table: BlockTable, line: int) -> Self: ...
+    @property
+    def line_shift(self) -> int: ...
+    def accesses(self) -> list[tuple[int, int, int, int, int, int, int, int, int]]: ...
+
 # live/gate.pyx
 
 @final

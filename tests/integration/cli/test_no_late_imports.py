@@ -174,6 +174,7 @@ X86 = {
             *(f"{X86_EVENTS} {words} X86FIB 5" for words in ("--json", "--per-function --annotate=main", "-v")),
             *(f"{X86_SAMPLES} {words} X86FIB 5" for words in ("", *OF_SAMPLES)),
             *(f"{X86_SAMPLES} --export={name}:{{}}/export X86FIB 5" for name in FORMS),
+            "--report=c2c X86LINES",
             f"{LAST_BRANCHES} X86FIB 5",
             f"{LAST_BRANCHES} --smpl-module=btb-hist --smpl-show-func --smpl-truth X86LINES",
             *(f"{LAST_BRANCHES} --export={name}:{{}}/export X86LINES" for name in OF_LAST_BRANCHES),

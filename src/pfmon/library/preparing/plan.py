@@ -97,6 +97,7 @@ def plan_of(
         debug=guest.debug,
         collect_report=results.page,
         collect_calls=context.stacks and parts.buffer is None,
+        shared_lines=results.report == "c2c",
         threaded=context.threaded,
         guest_pmu=execution.guest_pmu,
         watched=context.watched,

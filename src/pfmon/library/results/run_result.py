@@ -53,18 +53,16 @@ class Run:
     (session.programmed_pmu.ThreadCounts); ``counts`` and ``retired`` are then sums.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``lines`` (per_line),
-    ``annotated`` (annotate with a function), ``source`` (annotate with a source file), ``intervals``
-    (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and ``error_output``
+    ``annotated`` (annotate with a function), ``source`` (annotate with a source file), ``intervals`` (print_interval),
+    ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``shared`` (report="c2c"), ``output`` and ``error_output``
     (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): true counts of the
     sampled event by instruction, address | slot, and with branch_filter ``exact_edges``: of the taken branches that it
-    lets through, by (source, target); ``surveyed`` (report="html"): the data of `to_html`.
-    ``finding``: the largest cause of stalls, if the default events were counted, or
-    report="cpi", and it has more than a third of the cycles (session.profile.finding).
-    ``notes``: options without, or with approximate, effect, and messages about the program. ``calls``: all of them,
-    for exports of the command line. ``sources``: the texts of source files by path, of a recording that keeps them.
-    ``python`` (per_function, per_line; None: the program has no Python functions): the counts by Python function and
-    line (session.profile.python_profile).
-    """
+    lets through, by (source, target); ``surveyed`` (report="html"): the data of `to_html`. ``finding``: the largest
+    cause of stalls, if the default events were counted, or report="cpi", and it has more than a third of the cycles
+    (session.profile.finding). ``notes``: options without, or with approximate, effect, and messages about the program.
+    ``calls``: all of them, for exports of the command line. ``sources``: the texts of source files by path, of a
+    recording that keeps them. ``python`` (per_function, per_line; None: the program has no Python functions): the
+    counts by Python function and line (session.profile.python_profile)."""
 
     def __init__(
         self,
@@ -96,6 +94,7 @@ class Run:
         self.surveyed = outcome.surveyed
         self.finding = outcome.finding
         self.calls = outcome.calls
+        self.shared = outcome.shared
         self.sources = outcome.sources
         self.python = outcome.python
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
@@ -156,7 +155,7 @@ class Run:
     def _report(self) -> dict[str, Any] | None:
         if self.cpi:
             return self.cpi.to_dict(self._texts().text)
-        report = self.derived or (self.surveyed.cpi if self.surveyed else None)
+        report = self.derived or self.shared or (self.surveyed.cpi if self.surveyed else None)
         return report.to_dict() if report else None
 
     def _texts(self) -> SourceTexts:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pfmon.session.profile.cpi_stack import CpiStack
     from pfmon.session.profile.finding import Finding
     from pfmon.session.profile.python_profile import PythonProfile
+    from pfmon.session.profile.shared_lines import SharedLinesReport
     from pfmon.session.run.followed_tasks import TaskCounts
     from pfmon.session.run.report_collector import CollectedReport
 
@@ -35,8 +36,8 @@ class RunOutcome(NamedTuple):
     counted separately; the counts are then sums; ``listing``: the instructions to be annotated, or the source file;
     ``surveyed``: the data of an HTML report; ``finding``: the largest cause of stalls, if it was looked for and is
     large; ``sources``: the texts of source files by path, of a recording that keeps them; ``calls``: all of them, if
-    they were kept; ``python``: the counts by Python function and line, if the program has any and the counts were
-    split."""
+    they were kept; ``shared``: lines of memory that threads share, if they were looked for; ``python``: the counts by
+    Python function and line, if the program has any and the counts were split."""
 
     status: int
     counts: list[Count]
@@ -56,5 +57,6 @@ class RunOutcome(NamedTuple):
     surveyed: CollectedReport | None = None
     finding: Finding | None = None
     calls: ExactCalls | None = None
+    shared: SharedLinesReport | None = None
     sources: Mapping[str, str] = {}
     python: PythonProfile | None = None
