@@ -16,6 +16,7 @@ from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.results.run_result import Run
 from pfmon.pmu.capture.captures import captures_of
 from pfmon.pmu.capture.last_branches import LastBranchStack
+from pfmon.pmu.capture.precise_loads import PreciseLoads
 from pfmon.program.compilation_units import import_line_reader
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.profile.code_profile import FunctionNames
@@ -171,6 +172,7 @@ def _subject(prepared: Prepared, owner: Owner, names: FunctionNames) -> ExportSu
     from pfmon.report.exports.sample_export import ExportSubject
 
     plan, machine = prepared.session.plan, prepared.session.machine
+    loads, _, branches, _ = captures_of(plan.model, prepared.session.sets[0].programming.writes)
     return ExportSubject(
         names,
         owner.command,
@@ -185,14 +187,9 @@ def _subject(prepared: Prepared, owner: Owner, names: FunctionNames) -> ExportSu
         plan.settings.epoch,
         int(machine["machine.frequency"]) if machine else 0,
         architecture=architecture_of(prepared),
-        branches=_last_branches(prepared.session),
+        branches=branches if isinstance(branches, LastBranchStack) else None,
+        loads=isinstance(loads, PreciseLoads),
     )
-
-
-def _last_branches(session: Session) -> LastBranchStack | None:
-    """Return how samples have last branches; None: they have none."""
-    found = captures_of(session.plan.model, session.sets[0].programming.writes).branches
-    return found if isinstance(found, LastBranchStack) else None
 
 
 def architecture_of(prepared: Prepared) -> str:

@@ -59,6 +59,8 @@ class LastBranchStack:
         """Whether entries say what was mispredicted."""
         self.has_call_stack = setting.call_stack
         """Whether entries are the calls that the program is in."""
+        self.recorded = setting.recorded
+        """Bits of MSR_LBR_SELECT of the kinds that are recorded."""
         self.has_all = setting.recorded == EVERY_KIND
         """Whether every taken branch is recorded."""
 

@@ -22,7 +22,7 @@ class ExportSubject(NamedTuple):
     ``epoch``: seconds since 1970 when it starts; ``megahertz``: of the machine whose cycles the stamps are, 0: they are
     instructions; ``of_task``: the file is of several programs, and this is one of them; ``architecture``: that of the
     program's instructions, by the name that uname -m has; ``branches``: last branches in the samples, None: there are
-    none."""
+    none; ``loads``: samples have precise loads."""
 
     names: FunctionNames
     command: Sequence[str]
@@ -35,6 +35,7 @@ class ExportSubject(NamedTuple):
     of_task: bool = False
     architecture: str = ""
     branches: LastBranchStack | None = None
+    loads: bool = False
 
     @property
     def comm(self) -> str:
