@@ -5,15 +5,19 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from grids import each
 from guests import EXAMPLES
 from plain_last_branches import FILTERS, Taken, last_branches, last_calls, taken_branches
+from qemu_guests import compile_c
 from x86_64_host import MARKS
 from x86_64_steps import Step, stepped
 
 import pfmon
+from pfmon.engine.replay.replay_engine import ReplayEngine
 from pfmon.pmu.capture.captures import captures_of
 from pfmon.session.sampling.sampling_period import Sample
+from pfmon.stream._stream import Mark, Recorder
 
 pytestmark = MARKS
 
@@ -21,6 +25,25 @@ DEPTHS = {"core2": 4, "nehalem": 16, "skylake": 32, "skylake_8": 32, "icelake": 
 """Entries (SDM volume 3, tables 17-4, 17-10 and 17-16)."""
 EVENT = {"core2": "INST_RETIRED.ANY_P"}
 PERIOD = 17
+
+THREADS = """
+#include <pthread.h>
+static void *work(void *argument) {
+    volatile long i, sum = 0;
+    for (i = 0; i < 2000; i++)
+        sum += i % 3 ? (long)argument : i;
+    return 0;
+}
+int main(void) {
+    pthread_t threads[2];
+    long i;
+    for (i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, work, (void *)i);
+    for (i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"""
 
 
 @cache
@@ -84,9 +107,18 @@ def test_exact_edges_are_those_of_the_log(name: str, filters: str) -> None:
         assert run.exact_edges == Counter((one.source, one.target) for one in branches if one.kind in kinds)
 
 
-@each("filters", ["any", "any_call", "any_ret", "call", "cond", "ind_call", "ind_jmp", "cond,any_ret", "stack"])
-@each("name", ["fib", "queens", "hashmap", "dispatch"])
-def test_filters_let_through_what_perf_says(name: str, filters: str) -> None:
+NAMES = ["any", "any_call", "any_ret", "call", "cond", "ind_call", "ind_jmp", "cond,any_ret", "stack"]
+
+
+@each("filters", NAMES)
+def test_filters_let_through_what_perf_says(filters: str) -> None:
+    check("dispatch", "5", "skylake", filters)
+
+
+@pytest.mark.slow
+@each("filters", NAMES)
+@each("name", ["fib", "queens", "hashmap"])
+def test_filters_let_through_what_perf_says_in_each_program(name: str, filters: str) -> None:
     check(name, "5", "skylake", filters)
 
 
@@ -119,3 +151,35 @@ def test_mispredicted_branches_are_those_that_the_counter_counts(pmu: str) -> No
             assert newest[0].mispredicted == (counted and pmu != "core2")
             checked += counted
     assert checked > 10
+
+
+def test_each_thread_has_its_own_records(tmp_path: Path) -> None:
+    """By a recording's blocks and marks of threads: a branch's target is the next block of its thread."""
+    program = compile_c(tmp_path, THREADS, "-pthread")
+    recording = tmp_path / "recording"
+    pfmon.record(recording, [str(program)], pmu="skylake", events="none", quantum=50)
+    options = {"pmu": "skylake", "events": "instructions", "long_smpl_periods": 997, "branch_filter": "any"}
+    samples = pfmon.replay(recording, **options).samples  # type: ignore[arg-type]
+    engine, recorder = ReplayEngine(str(recording)), Recorder()
+    engine.run(recorder)
+    held: dict[int, list[tuple[int, int]]] = {}
+    left: dict[int, int] = {}
+    thread = retired = 0
+    due = iter(samples or ())
+    sample = next(due)
+    for word in recorder.words():
+        if word >> 63:
+            thread = word & 0xFFFFFFFF if word >> 56 & 0x7F == Mark.THREAD else thread
+            continue
+        block = engine.table.block(word & 0xFFFFFFFF)
+        if thread in left:
+            held.setdefault(thread, []).append((left.pop(thread), block.ip))
+        one = block.instructions[-1]
+        for _ in block.instructions:
+            retired += 1
+            if sample and retired == sample.retired:
+                assert records("skylake", "any", sample) == held.get(thread, [])[-32:]
+                sample = next(due, None)
+        if one.branch and (one.condition is None or word >> (32 + one.condition) & 1):
+            left[thread] = one.address
+    assert sample is None and len(held) == 3
