@@ -64,11 +64,10 @@ def taken_branches(steps: Sequence[Step]) -> Iterator[Taken]:
             yield Taken(kind, step.ip, following.ip, number)
 
 
-def last_branches(branches: Sequence[Taken], retired: int, depth: int, filters: Sequence[str]) -> list[tuple[int, int]]:
+def last_branches(branches: Sequence[Taken], retired: int, depth: int, filters: Sequence[str]) -> list[Taken]:
     """The records when so many instructions had retired before the current one, the oldest first."""
     kinds = set().union(*(FILTERS[name] for name in filters))
-    found = [(one.source, one.target) for one in branches if one.before <= retired and one.kind in kinds]
-    return found[-depth:]
+    return [one for one in branches if one.before <= retired and one.kind in kinds][-depth:]
 
 
 def last_calls(branches: Sequence[Taken], retired: int, depth: int) -> list[tuple[int, int]]:

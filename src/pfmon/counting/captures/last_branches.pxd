@@ -11,12 +11,12 @@ cdef enum:
 cdef struct BranchRecord:        # source 0: there is none
     uint64_t source, target
     bint mispredicted
+    uint32_t kind                # its bit of MSR_LBR_SELECT
 
 cdef struct BranchRing:          # of one thread
     BranchRecord record[MAX_LAST_BRANCHES]
     uint32_t top                 # MSR_LASTBRANCH_TOS: the record written last
     BranchRecord left            # the taken branch that ended the last block, until its target begins
-    uint32_t kind                # ... its bit of MSR_LBR_SELECT
 
 
 @cython.final

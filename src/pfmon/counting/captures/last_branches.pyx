@@ -20,6 +20,7 @@ cdef enum:
     NEAR_RET = 1 << 5
     NEAR_IND_JMP = 1 << 6
     NEAR_REL_JMP = 1 << 7
+    CALLS_AND_RETURNS = NEAR_REL_CALL | NEAR_IND_CALL | NEAR_RET
 
 cdef uint64_t MISPRED = <uint64_t>1 << 63        # of MSR_LASTBRANCH_x_FROM_IP, or of MSR_LBR_INFO_x
 
@@ -76,8 +77,8 @@ cdef class LastBranches(CallStack):
         CallStack.end_block(self, word)
         if last.branch == BranchKind.NO_BRANCH or not executed(word, last.condition):
             return
-        self.ring.kind = select_bit(last)
-        if self.ring.kind & self.recorded:
+        self.ring.left.kind = select_bit(last)
+        if self.ring.left.kind & self.recorded:
             self.ring.left.source, self.ring.left.mispredicted = last.address, False
 
     cdef void mispredict(self) noexcept nogil:
@@ -86,7 +87,7 @@ cdef class LastBranches(CallStack):
     cdef void record(self, uint64_t target) noexcept nogil:
         """Records the branch that ended the last block, or lets a return remove what was recorded last."""
         cdef BranchRing* ring = &self.ring
-        if self.call_stack and ring.kind == NEAR_RET:
+        if self.call_stack and ring.left.kind == NEAR_RET:
             memset(&ring.record[ring.top], 0, sizeof(BranchRecord))
             ring.top = (ring.top if ring.top else self.depth) - 1
         else:
@@ -109,12 +110,18 @@ cdef class LastBranches(CallStack):
         return tuple(held)
 
     def calls(self):
-        """Returns the calls that the program is in, the latest first, as far as there are entries; none without the call
-        stack mode."""
-        cdef uint32_t i, k
+        """Returns the calls that the program is in, the latest first, as far as the records have them: in call stack mode,
+        or if they are calls and returns alone; else none."""
+        cdef uint32_t i
+        cdef const BranchRecord* record
         cdef list found = []
-        for i in range(self.depth if self.call_stack else 0):
-            k = (self.ring.top + self.depth - i) % self.depth
-            if self.ring.record[k].source:
-                found.append(self.ring.record[k].source)
+        if self.recorded != CALLS_AND_RETURNS:
+            return ()
+        for i in range(self.depth):
+            record = &self.ring.record[(self.ring.top + 1 + i) % self.depth]
+            if record.source and record.kind != NEAR_RET:
+                found.append(record.source)
+            elif record.source and found:
+                found.pop()
+        found.reverse()
         return tuple(found)

@@ -28,7 +28,7 @@ from pfmon.library.resolving.run_parts import (
     TriggerOptions,
 )
 from pfmon.pmu import IA64
-from pfmon.pmu.model.branch_filter import STACK
+from pfmon.pmu.model.branch_filter import are_calls_and_returns
 from pfmon.program.image import DebugDirectories
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.run_plan import FollowOptions, default_memory_limit
@@ -192,7 +192,7 @@ def _buffer(options: Options, stacks: bool) -> Sampling | None:
     that the program is in, unless last branch records have them."""
     if not options.sampled:
         return None
-    recorded = any(STACK in one.branch_filter for one in options.sets)
+    recorded = any(are_calls_and_returns(one.branch_filter) for one in options.sets)
     return Sampling(
         (),
         options.smpl_entries,

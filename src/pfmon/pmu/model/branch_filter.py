@@ -55,6 +55,11 @@ def select_value(names: Sequence[str], layout: LastBranchRegisters, register: Re
     return register.encode(cpl_eq_0=1, **fields)
 
 
+def are_calls_and_returns(names: Sequence[str]) -> bool:
+    """Return whether filters let calls and returns through, and nothing else: the calls that a program is in follow."""
+    return bool(names) and {kind for name in names if name != USER for kind in FILTERS[name]} == {*FILTERS[STACK]}
+
+
 def branch_filters_record_something(name: str) -> None:
     """Programs run at level 3, without transactions (Intel SDM volume 3 section 17.7.2)."""
     if name in NOT_OF_PROGRAMS:
