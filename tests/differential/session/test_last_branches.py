@@ -16,6 +16,7 @@ from x86_64_steps import Step, stepped
 import pfmon
 from pfmon.engine.replay.replay_engine import ReplayEngine
 from pfmon.pmu.capture.captures import captures_of
+from pfmon.pmu.capture.last_branches import LastBranchStack
 from pfmon.session.sampling.sampling_period import Sample
 from pfmon.stream._stream import Mark, Recorder
 
@@ -60,20 +61,24 @@ def sampled(name: str, size: str, pmu: str, filters: str, events: str = "instruc
         command,
         pmu=pmu,
         events=events,
-        long_smpl_periods=PERIOD,
         branch_filter=filters,
         stdout=pfmon.DEVNULL,
-        **options,  # type: ignore[arg-type]
+        **{"long_smpl_periods": PERIOD, **options},  # type: ignore[arg-type]
     )
+
+
+def stack(pmu: str, filters: str) -> LastBranchStack:
+    """What decodes the branches of samples."""
+    model = pfmon.pmu.get(pmu)
+    made = model.program(["instructions"], last_branches=filters.split(","))
+    buffer = captures_of(model, made.writes).branches
+    assert isinstance(buffer, LastBranchStack)
+    return buffer
 
 
 def records(pmu: str, filters: str, sample: Sample) -> list[tuple[int, int]]:
     """The branches of a sample, the oldest first."""
-    model = pfmon.pmu.get(pmu)
-    made = model.program(["instructions"], last_branches=filters.split(","))
-    buffer = captures_of(model, made.writes).branches
-    assert buffer
-    return [(edge.source, edge.target) for edge in buffer.edges(dict(sample.pmds))]
+    return [(edge.source, edge.target) for edge in stack(pmu, filters).edges(dict(sample.pmds))]
 
 
 def calls_of(branches: list[Taken]) -> tuple[int, ...]:
@@ -203,3 +208,26 @@ def test_each_thread_has_its_own_records(tmp_path: Path) -> None:
         if one.branch and (one.condition is None or word >> (32 + one.condition) & 1):
             left[thread] = one.address
     assert sample is None and len(held) == 3
+
+
+def test_cycles_between_branches_add_up_to_those_of_the_run() -> None:
+    _, branches = log("queens", "4")
+    run = sampled("queens", "4", "skylake", "any", "instructions,cycles", long_smpl_periods=1)
+    buffer = stack("skylake", "any")
+    assert run.samples
+    newest: dict[int, int] = {}
+    for sample in run.samples:
+        held = dict(sample.pmds)
+        for one in buffer.entries(held)[-1:]:
+            assert one.cycles is not None
+            newest[sum(branch.before < sample.retired for branch in branches)] = one.cycles
+    cycles = next(value for number, value in run.samples[-1].pmds if number < 0x40)
+    assert len(newest) == len(branches)
+    assert 0 <= cycles - sum(newest.values()) < 300  # those behind the last branch
+
+
+@each("pmu", ["core2", "nehalem"])
+def test_processors_without_infos_have_no_cycles(pmu: str) -> None:
+    run = sampled("queens", "3", pmu, "any", "instructions,branch-misses")
+    buffer = stack(pmu, "any")
+    assert run.samples and all(one.cycles is None for one in buffer.entries(dict(run.samples[-1].pmds)))

@@ -12,10 +12,13 @@ cdef struct BranchRecord:        # source 0: there is none
     uint64_t source, target
     bint mispredicted
     uint32_t kind                # its bit of MSR_LBR_SELECT
+    uint64_t cycle               # in which it retired; without a machine 0
+    uint32_t cycles              # since the record before; at most 16 bits
 
 cdef struct BranchRing:          # of one thread
     BranchRecord record[MAX_LAST_BRANCHES]
     uint32_t top                 # MSR_LASTBRANCH_TOS: the record written last
+    uint64_t cycle               # in which the branch recorded last retired
     BranchRecord left            # the taken branch that ended the last block, until its target begins
 
 

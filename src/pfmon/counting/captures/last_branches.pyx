@@ -13,6 +13,7 @@ from pfmon.stream._stream cimport ALWAYS, BLOCK_MASK, BlockHead, BlockInstructio
 
 cdef enum:
     MSR_LASTBRANCH_TOS = 0x1C9
+    MAX_CYCLES = 0xFFFF          # of MSR_LBR_INFO_x.CYC_CNT
     # bits of MSR_LBR_SELECT
     JCC = 1 << 2
     NEAR_REL_CALL = 1 << 3
@@ -80,13 +81,16 @@ cdef class LastBranches(CallStack):
         self.ring.left.kind = select_bit(last)
         if self.ring.left.kind & self.recorded:
             self.ring.left.source, self.ring.left.mispredicted = last.address, False
+            self.ring.left.cycle = self.ring.cycle
 
-    cdef void mispredict(self) noexcept nogil:
-        self.ring.left.mispredicted = True
+    cdef void retire_block(self, bint mispredicted, uint64_t cycle) noexcept nogil:
+        self.ring.left.mispredicted, self.ring.left.cycle = mispredicted, cycle
 
     cdef void record(self, uint64_t target) noexcept nogil:
         """Records the branch that ended the last block, or lets a return remove what was recorded last."""
         cdef BranchRing* ring = &self.ring
+        ring.left.cycles = <uint32_t>min(ring.left.cycle - ring.cycle, <uint64_t>MAX_CYCLES)
+        ring.cycle = ring.left.cycle
         if self.call_stack and ring.left.kind == NEAR_RET:
             memset(&ring.record[ring.top], 0, sizeof(BranchRecord))
             ring.top = (ring.top if ring.top else self.depth) - 1
@@ -106,7 +110,8 @@ cdef class LastBranches(CallStack):
                  for i in range(self.depth)]
         held += [(self.targets + i, record[i].target) for i in range(self.depth)]
         if self.infos:
-            held += [(self.infos + i, MISPRED if record[i].mispredicted else 0) for i in range(self.depth)]
+            held += [(self.infos + i, record[i].cycles | (MISPRED if record[i].mispredicted else 0))
+                     for i in range(self.depth)]
         return tuple(held)
 
     def calls(self):

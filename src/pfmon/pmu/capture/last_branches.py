@@ -13,6 +13,8 @@ from pfmon.pmu.target import LAST_BRANCH_TOS, LastBranchRegisters
 
 MISPRED = 1 << 63
 """Of a source (Nehalem), or of MSR_LBR_INFO_x (from Skylake on)."""
+CYCLES = 0xFFFF
+"""CYC_CNT of MSR_LBR_INFO_x."""
 EVERY_KIND = 0b111111100
 """The bits of MSR_LBR_SELECT that leave out a kind of branch: JCC to FAR_BRANCH."""
 NOT_AT_LEVEL_3 = 1 << 1
@@ -41,12 +43,14 @@ def last_branch_setting(model: PmuModel, contents: Mapping[str, int]) -> LastBra
 
 
 class LastBranch(NamedTuple):
-    """An entry: its number, and a taken branch. ``mispredicted``: by the machine, False where none ran."""
+    """An entry: its number, and a taken branch. ``mispredicted``: by the machine, False where none ran; ``cycles``: of
+    the machine since the branch recorded before it, None: the processor does not record them."""
 
     number: int
     source: int
     target: int
     mispredicted: bool
+    cycles: int | None
 
 
 class LastBranchStack:
@@ -74,7 +78,8 @@ class LastBranchStack:
         layout = self._layout
         source = pmds[layout.sources + number]
         info = pmds[layout.infos + number] if layout.infos else source
-        return LastBranch(number, source & ~MISPRED, pmds[layout.targets + number], bool(info & MISPRED))
+        cycles = info & CYCLES if layout.infos else None
+        return LastBranch(number, source & ~MISPRED, pmds[layout.targets + number], bool(info & MISPRED), cycles)
 
     def edges(self, pmds: Mapping[int, int]) -> list[CapturedEdge]:
         """Return the branches in the registers, the oldest first."""

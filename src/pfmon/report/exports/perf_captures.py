@@ -17,6 +17,8 @@ KINDS = {2: 1 << 10, 3: 1 << 13, 4: 1 << 6, 5: 1 << 5, 6: 1 << 12}
 """Bit of MSR_LBR_SELECT -> PERF_SAMPLE_BRANCH_COND, CALL, IND_CALL, ANY_RETURN, IND_JUMP."""
 MISPREDICTED, PREDICTED = 1 << 0, 1 << 1
 """Bits of perf_branch_entry behind its addresses."""
+CYCLES_AT = 4
+"""Position of its cycles."""
 
 LOAD, HIT = 2, 2 << 5
 NO_SNOOP, LOCKED = 2 << 19, 2 << 24
@@ -44,10 +46,11 @@ def branch_type(branches: LastBranchStack) -> int:
 
 def branch_stack(branches: LastBranchStack, pmds: Mapping[int, int], predicted: bool) -> bytes:
     """Return the branches of a sample, the latest first; ``predicted``: it is known whether they were mispredicted."""
-    entries = branches.edges(pmds)[::-1]
+    entries = branches.entries(pmds)[::-1]
     found = struct.pack("<Q", len(entries))
-    for source, target, mispredicted in entries:
-        found += struct.pack("<3Q", source, target, (MISPREDICTED if mispredicted else PREDICTED) * predicted)
+    for one in entries:
+        flags = (MISPREDICTED if one.mispredicted else PREDICTED) * predicted | (one.cycles or 0) << CYCLES_AT
+        found += struct.pack("<3Q", one.source, one.target, flags)
     return found
 
 
