@@ -189,3 +189,11 @@ def test_what_has_no_truth_is_not_compared() -> None:
     made = model.program(["instructions"], last_branches=["stack"])
     with pytest.raises(PfmonError, match="call stack mode"):
         BtbHist(last_branches(truth=True, captures=captures_of(model, made.writes)))
+
+
+def test_processors_and_samples_without_branches_are_refused() -> None:
+    model = pmu.get("intel_v2")
+    with pytest.raises(PfmonError, match="intel_v2 has no last branch records"):
+        BtbHist(ModuleContext(1000, model=model, events=(model.program(["instructions"]).monitors[0].event,)))
+    with pytest.raises(PfmonError, match="no branches are recorded; -b"):
+        BtbHist(last_branches(captures=captures_of(pmu.get("skylake"), {})))

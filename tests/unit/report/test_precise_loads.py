@@ -76,7 +76,7 @@ def test_costs_order_rows_by_level() -> None:
     ("name", "event", "said"),
     [
         ("core2", "instructions", "core2 takes no samples of loads with address and latency"),
-        ("intel_v2", "instructions", "PEBS load latency came with Nehalem"),
+        ("intel_v2", "instructions", "Intel's processors do .PEBS load latency., from Nehalem on"),
         ("skylake", "instructions", r"it wants those of one event: MEM_TRANS_RETIRED.LOAD_LATENCY_GT_\*"),
         ("nehalem", "instructions", r"MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_\*"),
     ],

@@ -162,6 +162,10 @@ def sampled_buffer(context: ModuleContext) -> BranchBuffer | LastBranchStack:
         raise PfmonError(
             "--smpl-module=btb-hist: no branches are recorded; -b (--branch-any) or --branch-filter records them"
         ).about("--smpl-module")
+    if context.model and context.model.architecture == "x86":
+        raise PfmonError(
+            f"--smpl-module=btb-hist: {context.model.name} has no last branch records, as skylake has them"
+        ).about("--smpl-module")
     if buffer and len(context.events) == 1 and context.events[0].branch_buffer:
         return buffer
     model = context.model

@@ -175,8 +175,8 @@ def _precise_loads(data: DataEar | PreciseLoads | None, model: PmuModel, context
     selected = model.target.load_latency
     if selected is None:
         raise PfmonError(
-            f"--smpl-module=dear-hist: {model.name} takes no samples of loads with address and latency: PEBS "
-            "load latency came with Nehalem"
+            f"--smpl-module=dear-hist: {model.name} takes no samples of loads with address and latency; "
+            "Intel's processors do (PEBS load latency), from Nehalem on"
         ).about("--smpl-module")
     sampled = [(event.code, event.umask) for event in context.events]
     if sampled == [selected] and isinstance(data, PreciseLoads):
