@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import pfmon, refused
+from command import example, pfmon, refused
 from plain_last_branches import taken_branches
 from x86_64_host import MARKS
-from x86_64_steps import stepped
+from x86_64_steps import Step, stepped
 
 pytestmark = MARKS
 
@@ -77,9 +77,17 @@ def places(program: Path, addresses: list[int]) -> dict[int, list[tuple[str, int
     return found
 
 
-def expected(program: Path, directory: Path) -> dict[str, Any]:
-    """The profile as a tree: (line, function) or line -> counts."""
-    steps = stepped([program], directory)
+Counts = tuple[Counter[int], Counter[tuple[int, int]]]
+"""Of instructions, and of branches by source and target."""
+
+
+def exact(steps: list[Step]) -> Counts:
+    """All that a program executes."""
+    return Counter(step.ip for step in steps), Counter((one.source, one.target) for one in taken_branches(steps))
+
+
+def sampled(steps: list[Step]) -> Counts:
+    """What samples of taken branches say."""
     branches = list(taken_branches(steps))
     executed = sorted({step.ip for step in steps})
     counts: Counter[int] = Counter()
@@ -89,7 +97,12 @@ def expected(program: Path, directory: Path) -> dict[str, Any]:
         edges.update((one.source, one.target) for one in held)
         for one, following in pairwise(held):
             counts.update(ip for ip in executed if one.target <= ip <= following.source)
-    where = places(program, executed)
+    return counts, edges
+
+
+def expected(program: Path, counts: Counter[int], edges: Counter[tuple[int, int]]) -> dict[str, Any]:
+    """The profile as a tree: (line, function) or line -> counts."""
+    where = places(program, sorted({*counts, *(address for edge in edges for address in edge)}))
     tree: dict[str, Any] = {}
     for ip, count in counts.items():
         node, line = _node(tree, where[ip])
@@ -160,23 +173,39 @@ def read(profile: str) -> set[str]:
     return found
 
 
+def compare(profile: Path, tree: dict[str, Any]) -> None:
+    assert {"work", "twice", "_start"} <= set(tree)
+    assert read(profile.read_text()) == set().union(*(text(name, node) for name, node in tree.items()))
+
+
+@pytest.mark.parametrize("level", ["-O2", "-O0"])
+def test_without_samples_counts_are_all_of_the_log(level: str, tmp_path: Path) -> None:
+    program, profile = built(tmp_path, level), tmp_path / "profile"
+    done = pfmon("--no-cmd-output", f"--export=autofdo:{profile}", str(program))
+    assert done.returncode in (0, 1), done.stderr
+    compare(profile, expected(program, *exact(stepped([program], tmp_path))))
+
+
 @pytest.mark.parametrize("level", ["-O2", "-O1", "-O0"])
 def test_counts_are_those_of_the_log(level: str, tmp_path: Path) -> None:
     program, profile = built(tmp_path, level), tmp_path / "profile"
     event = ("-e", "br_inst_retired.near_taken", f"--long-smpl-periods={PERIOD}", "-b")
     done = pfmon(*event, "--smpl-outfile=/dev/null", f"--export=autofdo:{profile}", str(program))
     assert done.returncode in (0, 1), done.stderr
-    tree = expected(program, tmp_path)
-    assert {"work", "twice", "_start"} <= set(tree)
-    assert read(profile.read_text()) == set().union(*(text(name, node) for name, node in tree.items()))
+    tree = expected(program, *sampled(stepped([program], tmp_path)))
+    compare(profile, tree)
     if level == "-O2":
         assert any(isinstance(key, tuple) for key in tree["work"])
 
 
-@pytest.mark.parametrize("words", [(), ("-b",), ("--branch-filter=cond",)])
-def test_all_last_branches_are_wanted(words: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [(), ("--branch-filter=cond",)])
+def test_all_last_branches_of_samples_are_wanted(words: tuple[str, ...], tmp_path: Path) -> None:
     profile = tmp_path / "profile"
-    period = ("--long-smpl-periods=100",) if words != ("-b",) else ()
-    said = refused("-e", "instructions", *period, *words, f"--export=autofdo:{profile}", "/bin/true")
-    assert "-b" in said or "--branch-any" in said
-    assert not profile.exists()
+    period = "--long-smpl-periods=100"
+    said = refused("-e", "instructions", period, *words, f"--export=autofdo:{profile}", "/bin/true")
+    assert "-b (--branch-any)" in said and not profile.exists()
+
+
+def test_profiles_of_other_programs_are_refused(tmp_path: Path) -> None:
+    said = refused(f"--export=autofdo:{tmp_path / 'profile'}", example("fib"), "3")
+    assert "a profile is of an x86-64 or i386 program" in said

@@ -178,6 +178,7 @@ X86 = {
             f"{LAST_BRANCHES} X86FIB 5",
             f"{LAST_BRANCHES} --smpl-module=btb-hist --smpl-show-func --smpl-truth X86LINES",
             *(f"{LAST_BRANCHES} --export={name}:{{}}/export X86LINES" for name in OF_LAST_BRANCHES),
+            *(f"--export={name}:{{}}/export X86LINES" for name in OF_LAST_BRANCHES),
             *(
                 f"{X86_EVENTS} {words} X86LINES"
                 for words in ("--annotate=main --per-function", "--report=html:{}/page")

@@ -181,7 +181,7 @@ TOPIC = Topic(
             "export",
             "for other tools: all calls with their cycles, or the samples of --long-smpl-periods: collapsed (stacks, "
             "for flame graphs), speedscope, firefox, pprof, perf-data (perf.data), perf-script, callgrind, csv, "
-            "parquet; of -b: autofdo",
+            "parquet, autofdo (of -b)",
             of_command(_export, _keep_export, []),
             "FORMAT:FILE",
             field="exports",

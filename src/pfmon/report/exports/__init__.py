@@ -28,4 +28,4 @@ EXPORTS: dict[str, type[SampleExport]] = {
 }
 """By the name in --export."""
 OF_LAST_BRANCHES = ("autofdo",)
-"""Formats made of the last branches of samples, which others do without."""
+"""Formats made of branches: of a run without samples, or of the last branches of samples, which others do without."""

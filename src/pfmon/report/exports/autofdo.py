@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pfmon.report.exports.sample_export import ExportSubject
 
 
+ARCHITECTURES = ("x86_64", "i386")
 LINE_MASK = 0xFFFF
 """Of a line's distance from its function's (llvm::FunctionSamples::getOffset)."""
 
@@ -59,13 +60,18 @@ class FunctionProfile:
 
 
 class Autofdo(SampleExport):
-    """Functions with DWARF, those with the largest totals first; without discriminators."""
+    """Functions with DWARF, those with the largest totals first; without discriminators. Without samples the counts are
+    exact."""
 
     def __init__(self, subject: ExportSubject) -> None:
         super().__init__(subject)
         self._branches = subject.branches
-        if self._branches is None or not self._branches.has_all:
-            raise PfmonError("--export=autofdo wants the last branches of samples, all of them: -b (--branch-any)")
+        if subject.architecture not in ARCHITECTURES:
+            raise PfmonError("--export=autofdo: a profile is of an x86-64 or i386 program")
+        if not subject.exact and (self._branches is None or not self._branches.has_all):
+            raise PfmonError(
+                "--export=autofdo wants all last branches in samples: -b (--branch-any); without samples it is exact"
+            )
         self._ranges: Counter[tuple[int, int]] = Counter()
         self._edges: Counter[tuple[int, int]] = Counter()
 
@@ -80,7 +86,10 @@ class Autofdo(SampleExport):
         return b""
 
     def take_calls(self, calls: ExactCalls) -> bytes:
-        raise NotImplementedError  # the constructor wants samples
+        """Take how often each instruction executed, and each branch was taken."""
+        self._ranges = Counter({(address, address + 1): counts[-1] for address, counts in calls.own.items()})
+        self._edges = Counter(calls.edges)
+        return b""
 
     def finish(self) -> bytes:
         profiles: dict[str, FunctionProfile] = {}

@@ -22,7 +22,7 @@ class ExportSubject(NamedTuple):
     ``epoch``: seconds since 1970 when it starts; ``megahertz``: of the machine whose cycles the stamps are, 0: they are
     instructions; ``of_task``: the file is of several programs, and this is one of them; ``architecture``: that of the
     program's instructions, by the name that uname -m has; ``branches``: last branches in the samples, None: there are
-    none; ``loads``: samples have precise loads."""
+    none; ``loads``: samples have precise loads; ``exact``: there are no samples, but all calls."""
 
     names: FunctionNames
     command: Sequence[str]
@@ -36,6 +36,7 @@ class ExportSubject(NamedTuple):
     architecture: str = ""
     branches: LastBranchStack | None = None
     loads: bool = False
+    exact: bool = False
 
     @property
     def comm(self) -> str:

@@ -343,7 +343,8 @@ class Session:
             return None
         from pfmon.session.run.report_collector import ReportCollector
 
-        return ReportCollector(self._programmed.surveyed_machine, self.engine, self.plan.threaded)
+        plan = self.plan
+        return ReportCollector(self._programmed.surveyed_machine, self.engine, plan.threaded, plan.collect_edges)
 
     def _shared_lines(self) -> SharedLines | None:
         if not self.plan.shared_lines:

@@ -73,14 +73,15 @@ class RunPlan(NamedTuple):
     events are sampled, of one event set that counts on one PMU all the time; ``demangle``: C++ names where counts come
     from; ``following``: what is counted of what the program starts; ``debug``: where separate debug files are looked
     for; ``collect_report``: look at everything, beside what counts; ``collect_calls``: keep all calls beside it, with
-    cycles and instructions; ``shared_lines``: find the lines of memory that threads share; ``threaded``: a machine in a
-    thread of its own; ``guest_pmu``: the program has the PMU, and a machine runs (MACHINE), or only what architecture
-    decides is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while it runs;
-    ``hardware_thread``: the hardware thread of a core that it runs on; ``deferred``: says, of the files that are
-    mapped, where ranges and triggers are whose addresses are not known yet; None: no more than before; ``anew``,
-    ``waiting``: as in StartRequest; ``python``: the loop of the interpreter whose Python functions are marked;
-    ``split_python``: events are counted by them; ``begin``: what is known of a task (None: the first one) that is
-    followed and begins, with the files that it will have mapped; None: each is the program of the plan."""
+    cycles and instructions; ``collect_edges``: and taken branches by source and target; ``shared_lines``: find the
+    lines of memory that threads share; ``threaded``: a machine in a thread of its own; ``guest_pmu``: the program has
+    the PMU, and a machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events
+    then; ``watched``: somebody looks at the counts while it runs; ``hardware_thread``: the hardware thread of a core
+    that it runs on; ``deferred``: says, of the files that are mapped, where ranges and triggers are whose addresses are
+    not known yet; None: no more than before; ``anew``, ``waiting``: as in StartRequest; ``python``: the loop of the
+    interpreter whose Python functions are marked; ``split_python``: events are counted by them; ``begin``: what is
+    known of a task (None: the first one) that is followed and begins, with the files that it will have mapped; None:
+    each is the program of the plan."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -109,6 +110,7 @@ class RunPlan(NamedTuple):
     debug: DebugDirectories = NO_DIRECTORIES
     collect_report: bool = False
     collect_calls: bool = False
+    collect_edges: bool = False
     shared_lines: bool = False
     threaded: bool = True
     guest_pmu: str = ""
