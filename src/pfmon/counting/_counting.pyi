@@ -17,10 +17,21 @@ from pfmon.machine._machine import (
     Records,
 )
 from pfmon.pmu.capture.capture_setting import CaptureSetting
-from pfmon.pmu.capture.capture_values import DataCaptured, FetchCaptured, Trace
+from pfmon.pmu.capture.capture_values import FetchCaptured, Trace
+from pfmon.pmu.capture.data_capture import DataCaptured
+from pfmon.pmu.capture.last_branches import LastBranchSetting
 from pfmon.pmu.qualify.filters import InstructionFilter
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, RunCounter, Splitter
 from pfmon.stream.marks import MarkSite, MarkTotals
+
+# captures/branch_edges.pyx
+
+@final
+class BranchEdges(Consumer):
+    """Counts taken branches by source and target."""
+
+    def __new__(cls, table: BlockTable, traced: bool, recorded: int) -> Self: ...
+    def counts(self) -> dict[tuple[int, int], int]: ...
 
 # captures/call_stack.pyx
 
@@ -107,6 +118,27 @@ class DataRangeTally(Tally):
     def __new__(cls, table: BlockTable, ranges: Sequence[tuple[int, int]]) -> Self: ...
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
     def inside(self, number: int) -> dict[int, int]: ...
+
+# captures/last_branches.pyx
+
+@final
+class LastBranches(CallStack):
+    """Last branch records."""
+
+    def program(self, setting: LastBranchSetting) -> None: ...
+    def registers(self) -> tuple[tuple[int, int], ...]: ...
+    def calls(self) -> tuple[int, ...]: ...
+
+# captures/shared_lines.pyx
+
+@final
+class SharedLines(Consumer):
+    """Lines of memory that threads share and store to."""
+
+    def __new__(cls, table: BlockTable, line: int) -> Self: ...
+    @property
+    def line_shift(self) -> int: ...
+    def accesses(self) -> list[tuple[int, int, int, int, int, int, int, int, int]]: ...
 
 # live/gate.pyx
 

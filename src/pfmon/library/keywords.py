@@ -91,6 +91,7 @@ class Keywords(TypedDict, total=False):
     btb: NamesOfSets
     etb: NamesOfSets
     ip_ear: int | Sequence[int | None]
+    branch_filter: NamesOfSets
     report: str
     follow_fork: bool
     follow_exec: bool | str

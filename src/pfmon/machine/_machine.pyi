@@ -452,6 +452,17 @@ class TlbLevel(IntEnum):
     TLB_WALKER = 2
     TLB_FAULT = 3
 
+class LoadSource(IntEnum):
+    """What served a load."""
+
+    SOURCE_L1 = 1
+    SOURCE_FILL_BUFFER = 2
+    SOURCE_L2 = 3
+    SOURCE_L3 = 4
+    SOURCE_MEMORY = 12
+    SOURCE_STLB_MISS = 16
+    SOURCE_LOCKED = 32
+
 class FlowKind(IntEnum):
     """Kind of a change of control flow."""
 

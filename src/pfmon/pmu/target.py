@@ -21,6 +21,14 @@ from typing import NamedTuple
 
 FOLDER = join(dirname(__file__), "targets")
 NONE: Mapping[str, str] = MappingProxyType({})
+LAST_BRANCH_TOS = 0x1C9
+"""MSR_LASTBRANCH_TOS. Data registers of Intel's PMUs that are no counters have their MSR address as number."""
+
+
+PEBS_DATA_ADDRESS, PEBS_DATA_SOURCE, PEBS_LATENCY, PEBS_EVENTING_IP = 0x98, 0xA0, 0xA8, 0xB0
+PEBS_RECORD = (PEBS_DATA_ADDRESS, PEBS_DATA_SOURCE, PEBS_LATENCY, PEBS_EVENTING_IP)
+"""Fields of the record of a precise load. They have their offset in it as number (Intel SDM volume 3, tables 18-23 and
+18-40)."""
 
 
 class EarRegisters(NamedTuple):
@@ -76,6 +84,27 @@ class CaptureUnits(NamedTuple):
     ip_ear: str = ""
 
 
+class LastBranchRegisters(NamedTuple):
+    """Last branch records of an Intel processor. ``depth``: entries; ``sources``, ``targets``, ``infos``: the MSR
+    addresses of entry 0's registers, 0: there are none; ``has_select``: MSR_LBR_SELECT filters branches;
+    ``has_predictions``: MISPRED says whether a branch was mispredicted; ``has_call_stack``: there is a call stack
+    mode."""
+
+    depth: int
+    sources: int
+    targets: int
+    infos: int = 0
+    has_select: bool = True
+    has_predictions: bool = True
+    has_call_stack: bool = False
+
+    @property
+    def registers(self) -> tuple[int, ...]:
+        """The numbers of the data registers."""
+        firsts = [first for first in (self.sources, self.targets, self.infos) if first]
+        return (LAST_BRANCH_TOS, *(first + entry for first in firsts for entry in range(self.depth)))
+
+
 class Matchers(NamedTuple):
     """The two opcode matchers: the numbers of their PMCs, and the bits of an opcode that they see; 0: there are
     none."""
@@ -117,6 +146,9 @@ class Target(NamedTuple):
     """Restrictions of code ranges that the PMU has: inverse, demand_fetch, prefetch_match."""
     matchers: Matchers = Matchers()
     captures: CaptureUnits | None = None
+    last_branches: LastBranchRegisters | None = None
+    load_latency: tuple[int, int] | None = None
+    """Code and unit mask of the events of precise loads, Intel's; None: there are none."""
     threads: int = 1
     """Hardware threads of a core."""
     citations: Mapping[str, str] = NONE

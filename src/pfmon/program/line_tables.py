@@ -77,6 +77,12 @@ class LineTables:
                 self._codes(unit)
         return self._read_at(address)
 
+    def starts_around(self, addresses: Sequence[int]) -> list[int]:
+        """Return where lines begin in the units with code at some addresses. Raises as `codes`."""
+        with self._damage():
+            units = self._units.with_code_at([address - self._bias for address in addresses])
+            return [code.start for unit in units for code in self._codes(unit)]
+
     def _read_at(self, address: int) -> LineCode | None:
         """Return the line of an instruction, if it is in a unit that has been read."""
         if self._starts is None:

@@ -124,7 +124,7 @@ def test_every_option_of_a_set_programs_that_set() -> None:
         assert registers(pmu, *sets) == plain + qualified, name
         assert registers(pmu, *words.split(), *sets[:4], "--switch-timeout=1") == qualified + plain, name
     of_set = {option.long for option in TABLE.values() if option.of_set}
-    of_samples = {name for name in of_set if "smpl" in name}
+    of_samples = {name for name in of_set if "smpl" in name} | {"branch-filter", "branch-any"}
     of_interrupts = {"excl-intr", "intr-only", "incl-intr", "exclude-idle"}
     assert {name for _, _, name, _ in tried} | of_samples | of_interrupts | {"btb-ds"} == of_set
 

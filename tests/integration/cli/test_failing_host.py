@@ -3,6 +3,7 @@ nothing that the user had is lost."""
 
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from typing import Any, NamedTuple
 import pytest
 from command import example
 from grids import few
+from guests import EXAMPLES
 from preloaded import preloaded
 
 from pfmon.cli.commands import diff, sweep_command
 from pfmon.library.options.table import OPTIONS
-from pfmon.report.exports import EXPORTS
+from pfmon.report.exports import EXPORTS, OF_LAST_BRANCHES
 from pfmon.report.sampling import MODULES
 
 SUPPORT = Path(__file__).parents[2] / "support"
@@ -45,7 +47,7 @@ COUNT = "-e ia64_inst_retired"
 SAMPLES = f"{COUNT} --long-smpl-periods=500 --smpl-print-counts"
 MISSES = "-e data_ear_cache_lat4 --long-smpl-periods=5 --smpl-module=dear-hist"
 HISTOGRAM = f"{COUNT} --long-smpl-periods=100 --smpl-module=inst-hist"
-LIGHT = [name for name in EXPORTS if name != "parquet"]
+LIGHT = [name for name in EXPORTS if name not in ("parquet", *OF_LAST_BRANCHES)]
 """Formats that need no library which takes a second to load."""
 CASES = {
     "counts": Case(
@@ -79,6 +81,11 @@ CASES = {
         " ".join(LIGHT),
     ),
     "parquet": Case(f"{SAMPLES} --smpl-outfile=/dev/null --export=parquet:{{}}/parquet FIB 3", "parquet"),
+    "last branches": Case(
+        "-e instructions --long-smpl-periods=50 -b --smpl-outfile=/dev/null --export=autofdo:{}/autofdo "
+        "--replay=X86RECORD",
+        "autofdo",
+    ),
     "intervals": Case(f"{COUNT} --print-interval=0.002 --outfile={{}}/counts FIB 3", "counts"),
     "intervals printed": Case(f"{COUNT} --print-interval=0.002 FIB 3", ""),
     "of this process": Case(
@@ -180,7 +187,17 @@ name = "itanium2"
     subprocess.run(
         [*words[:3], *COUNT.split(), f"--record={record}", example("fib"), "3"], check=True, capture_output=True
     )
-    return {"FIB": example("fib"), "CRASH": str(crash), "BASE": str(base), "RECORD": str(record), "SWEEP": str(sweep)}
+    x86 = folder / "x86"
+    if platform.machine() == "x86_64":
+        program = str(EXAMPLES / "x86_64" / "fib")
+        subprocess.run([*words[:3], "-e", "none", f"--record={x86}", program, "3"], check=True, capture_output=True)
+    return {
+        "CRASH": str(crash),
+        "BASE": str(base),
+        "RECORD": str(record),
+        "SWEEP": str(sweep),
+        "X86RECORD": str(x86),
+    }
 
 
 def _filled(word: str, inputs: dict[str, str]) -> str:
@@ -224,6 +241,8 @@ def test_whatever_the_host_refuses_nothing_is_lost(
     name: str, kind: str, host: Runs, inputs: dict[str, str], tmp_path: Path
 ) -> None:
     case = CASES[name]
+    if "X86RECORD" in case.words and platform.machine() != "x86_64":
+        pytest.skip("the recording is of a program of the host")
     if "parquet" in case.files:
         pytest.importorskip("pyarrow")
     first, *others = host(case, kind, inputs, tmp_path / "out")

@@ -24,7 +24,7 @@ from monitoring_program import counting_by_perf, self_counting
 from perf_calls import attribute
 
 from pfmon.pmu import get
-from pfmon.report.exports import EXPORTS
+from pfmon.report.exports import EXPORTS, OF_LAST_BRANCHES
 from pfmon.report.sampling import MODULES
 
 SCRIPT = Path(__file__).parents[2] / "support" / "no_late_imports.py"
@@ -43,6 +43,7 @@ class Case(NamedTuple):
 
 RETIRED = "-e ia64_inst_retired"
 CYCLES = "-e cpu_cycles,ia64_inst_retired"
+FORMS = [name for name in EXPORTS if name not in OF_LAST_BRANCHES]
 SAMPLES = f"{CYCLES} --long-smpl-periods=2000"
 MISSES = "-e data_ear_cache_lat4 --long-smpl-periods=5"
 BRANCHES = "-e branch_event --long-smpl-periods=5"
@@ -94,8 +95,8 @@ def ia64() -> dict[str, Case]:
         *(f"{RETIRED} {words} FIB 15" for words in EXACT),
         *(f"{words} --replay=RECORDED" for words in (CYCLES, SAMPLES, *REPORTS)),
         *(f"{SAMPLES} {words} FIB 5" for words in OF_SAMPLES),
-        *(f"{SAMPLES} --export={name}:{{}}/export FIB 5" for name in EXPORTS),
-        *(f"--export={name}:{{}}/export FIB 5" for name in EXPORTS),
+        *(f"{SAMPLES} --export={name}:{{}}/export FIB 5" for name in FORMS),
+        *(f"--export={name}:{{}}/export FIB 5" for name in FORMS),
         *(
             f"{words} {output} FIB 5"
             for words in ("", CYCLES)
@@ -163,6 +164,7 @@ FAILURES = {
 }
 X86_EVENTS = "-e INSTRUCTIONS_RETIRED,LLC_MISSES"
 X86_SAMPLES = f"{X86_EVENTS} --long-smpl-periods=500"
+LAST_BRANCHES = "-e instructions --long-smpl-periods=50 -b"
 SHELL = "/bin/sh -c '/bin/true; exec /bin/false'"
 X86 = {
     **{
@@ -171,7 +173,12 @@ X86 = {
             *("X86FIB 5", "--report=cpi X86FIB 5", "--report=html:{}/page X86FIB 5"),
             *(f"{X86_EVENTS} {words} X86FIB 5" for words in ("--json", "--per-function --annotate=main", "-v")),
             *(f"{X86_SAMPLES} {words} X86FIB 5" for words in ("", *OF_SAMPLES)),
-            *(f"{X86_SAMPLES} --export={name}:{{}}/export X86FIB 5" for name in EXPORTS),
+            *(f"{X86_SAMPLES} --export={name}:{{}}/export X86FIB 5" for name in FORMS),
+            "--report=c2c X86LINES",
+            f"{LAST_BRANCHES} X86FIB 5",
+            f"{LAST_BRANCHES} --smpl-module=btb-hist --smpl-show-func --smpl-truth X86LINES",
+            *(f"{LAST_BRANCHES} --export={name}:{{}}/export X86LINES" for name in OF_LAST_BRANCHES),
+            *(f"--export={name}:{{}}/export X86LINES" for name in OF_LAST_BRANCHES),
             *(
                 f"{X86_EVENTS} {words} X86LINES"
                 for words in ("--annotate=main --per-function", "--report=html:{}/page")

@@ -127,3 +127,73 @@ def test_other_events_are_refused_with_those_that_are_wanted() -> None:
         str(caught.value)
         == "--smpl-module=btb-hist: samples of NOPS_RETIRED; it wants those of one event: BRANCH_EVENT"
     )
+
+
+def last_branches(**others: object) -> ModuleContext:
+    """The context of a run on Skylake that records taken branches."""
+    model = pmu.get("skylake")
+    made = model.program(["instructions"], last_branches=["any"])
+    context = ModuleContext(
+        1000, model=model, captures=captures_of(model, made.writes), events=(made.monitors[0].event,)
+    )
+    return context._replace(**others)
+
+
+def recorded(*branches: tuple[int, int, bool]) -> Sample:
+    """A sample with these last branches: source, target, mispredicted."""
+    held = dict.fromkeys([0x1C9, *range(0x680, 0x6A0), *range(0x6C0, 0x6E0), *range(0xDC0, 0xDE0)], 0)
+    for number, (source, target, wrong) in enumerate(branches, 1):
+        held |= {0x1C9: number, 0x680 + number: source, 0x6C0 + number: target, 0xDC0 + number: wrong << 63}
+    return Sample(0x1000, 1, (32,), 100, 0, tuple(held.items()))
+
+
+TAKEN = [recorded((0x1005, 0x1000, True), (0x1005, 0x1000, False), (0x1005, 0x1000, False), (0x1010, 0x2000, False))]
+
+
+def test_last_branches_without_a_machine_have_no_rate_of_mispredictions() -> None:
+    found = lines(last_branches(), TAKEN)
+    assert (
+        found[6] == "# %misp : not known: no machine runs that predicts branches (-e EVENT,branch-misses lets one run)"
+    )
+    assert found[-2:] == [
+        "       3  75.00%  75.00% 100.00%       - 0x1005 -> 0x1000",
+        "       1  25.00% 100.00% 100.00%       - 0x1010 -> 0x2000",
+    ]
+
+
+def test_last_branches_of_a_machine_have_their_mispredictions() -> None:
+    assert lines(last_branches(timed=True), TAKEN)[-2].endswith("100.00%  33.33% 0x1005 -> 0x1000")
+
+
+def test_edges_are_compared_with_all_taken_branches() -> None:
+    module = BtbHist(last_branches(truth=True))
+    module.take(TAKEN)
+    module.take_exact_edges({(0x1005, 0x1000): 5, (0x1010, 0x2000): 3, (0x3000, 0x3010): 2})
+    found = module.finish(None).splitlines()
+    assert found[7:] == [
+        "# exact_total 10",
+        "# %exact: percentage of the taken branches that were of the edge",
+        "# error : %self less %exact",
+        "# total error 25.00%: so many of the captures would have to be elsewhere",
+        "#count   %self    %cum  %exact    error  %taken   %misp source -> target",
+        "       3  75.00%  75.00%  50.00%  +25.00% 100.00%       - 0x1005 -> 0x1000",
+        "       1  25.00% 100.00%  30.00%   -5.00% 100.00%       - 0x1010 -> 0x2000",
+        "       0   0.00% 100.00%  20.00%  -20.00%       -       - 0x3000 -> 0x3010",
+    ]
+
+
+def test_what_has_no_truth_is_not_compared() -> None:
+    with pytest.raises(PfmonError, match="branch buffers are compared with nothing"):
+        BtbHist(sampled("BRANCH_EVENT", truth=True))
+    model = pmu.get("skylake")
+    made = model.program(["instructions"], last_branches=["stack"])
+    with pytest.raises(PfmonError, match="call stack mode"):
+        BtbHist(last_branches(truth=True, captures=captures_of(model, made.writes)))
+
+
+def test_processors_and_samples_without_branches_are_refused() -> None:
+    model = pmu.get("intel_v2")
+    with pytest.raises(PfmonError, match="intel_v2 has no last branch records"):
+        BtbHist(ModuleContext(1000, model=model, events=(model.program(["instructions"]).monitors[0].event,)))
+    with pytest.raises(PfmonError, match="no branches are recorded; -b"):
+        BtbHist(last_branches(captures=captures_of(pmu.get("skylake"), {})))

@@ -10,8 +10,9 @@ from command import pfmon, pfmon_here, refused
 from exported import EVERYTHING, QUEENS, export
 from grids import each, first_quick
 
-from pfmon.report.exports import EXPORTS
+from pfmon.report.exports import EXPORTS, OF_LAST_BRANCHES
 
+FORMS = [name for name in EXPORTS if name not in OF_LAST_BRANCHES]
 NEVER = ("-e", "ia64_inst_retired", "--long-smpl-periods=1000000")
 
 
@@ -21,14 +22,14 @@ def optional_packages() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", EXPORTS)
+@pytest.mark.parametrize("form", FORMS)
 def test_a_file_does_not_depend_on_how_many_samples_come_at_a_time(form: str, tmp_path: Path) -> None:
     whole = export(tmp_path / "whole", form).read_bytes()
     assert whole and export(tmp_path / "pieces", form, *EVERYTHING, "--smpl-entries=5").read_bytes() == whole
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pieces", "whole"]
 
 
-@each("form", EXPORTS)
+@each("form", FORMS)
 def test_without_samples_there_is_a_file_without_samples(form: str, tmp_path: Path) -> None:
     path = tmp_path / "samples"
     path.write_text("old")
@@ -42,14 +43,14 @@ def test_without_samples_there_is_a_file_without_samples(form: str, tmp_path: Pa
         assert gzip.decompress(data)
 
 
-@each("form", EXPORTS)
+@each("form", FORMS)
 def test_a_full_disk_is_said_in_one_line(form: str) -> None:
     done = pfmon(*EVERYTHING, f"--export={form}:/dev/full", "--smpl-outfile=/dev/null", *QUEENS)
     assert done.returncode == 125
     assert done.stderr == f"pfmon: --export={form}:/dev/full: no space left on device\n"
 
 
-@pytest.mark.parametrize("form", first_quick(EXPORTS))
+@pytest.mark.parametrize("form", first_quick(FORMS))
 def test_samples_that_cannot_be_written_leave_exports_alone(form: str, tmp_path: Path) -> None:
     path = tmp_path / "samples"
     path.write_text("old")

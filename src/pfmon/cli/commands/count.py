@@ -64,10 +64,20 @@ def _run_once(
         timed=False,
         watched=output.watches,
         stacks=bool(output.exports),
+        edges=_exports_branches(output),
     )
     with prepare_run(options, command, context) as prepared:
         comparing = _comparing(options, output, prepared)
         return _run(output, prepared, comparing, options.session_timeout, heard, earlier)
+
+
+def _exports_branches(output: OutputOptions) -> bool:
+    """Return whether an export is made of branches."""
+    if not output.exports:
+        return False
+    from pfmon.report.exports import OF_LAST_BRANCHES
+
+    return any(name in OF_LAST_BRANCHES for name, _ in output.exports)
 
 
 def _files(output: OutputOptions) -> Files:

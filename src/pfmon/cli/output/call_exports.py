@@ -50,4 +50,5 @@ def _subject(prepared: Prepared) -> ExportSubject:
         epoch=session.plan.settings.epoch,
         megahertz=int(prepared.processor.figures()["machine.frequency"]),
         architecture=architecture_of(prepared),
+        exact=True,
     )

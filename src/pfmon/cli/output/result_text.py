@@ -25,6 +25,7 @@ def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
             "pfmon.program.source_texts": results.annotate,
             "pfmon.report.cpi_report": results.report == "cpi",
             "pfmon.report.derived_report": results.report == "derived",
+            "pfmon.report.c2c_report": results.report == "c2c",
             "pfmon.report.count_text": plan.controls.true_values or output.show_time,
             "pfmon.report.header": output.with_header,
             "pfmon.report.profile_tables": results.split,
@@ -164,6 +165,10 @@ def _report(output: OutputOptions, done: Run) -> str:
         from pfmon.report.derived_report import derived_text
 
         return derived_text(done.derived, output.number_style)
+    if done.shared is not None:
+        from pfmon.report.c2c_report import c2c_text
+
+        return c2c_text(done.shared)
     if done.cpi is None:
         return ""
     from pfmon.report.cpi_report import cpi_text

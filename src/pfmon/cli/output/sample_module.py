@@ -54,6 +54,8 @@ def sampling_module(
         tuple(captures_of(plan.model, one.writes) for one in made),
         output.smpl_cum_threshold,
         output.smpl_sort,
+        prepared.session.machine is not None,
+        plan.sampling.truth,
     )
     module = MODULES[name](context)
     return MODULES["raw"](context) if output.smpl_save_raw else module

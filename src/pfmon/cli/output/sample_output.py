@@ -14,6 +14,9 @@ from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.results.run_result import Run
+from pfmon.pmu.capture.captures import captures_of
+from pfmon.pmu.capture.last_branches import LastBranchStack
+from pfmon.pmu.capture.precise_loads import PreciseLoads
 from pfmon.program.compilation_units import import_line_reader
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.profile.code_profile import FunctionNames
@@ -97,11 +100,13 @@ class SampleOutput:
 
     def finish(self, done: Run) -> None:
         """Finish the samples of a run. LostError when they could not be written."""
-        self.ended(done.exact)
+        self.ended(done.exact, done.exact_edges)
 
-    def ended(self, exact: Mapping[int, int] | None) -> None:
-        """All samples have come; ``exact``: how often the event happened where. LostError when they could not be
-        written."""
+    def ended(self, exact: Mapping[int, int] | None, edges: Mapping[tuple[int, int], int] | None) -> None:
+        """All samples have come; ``exact``: how often the event happened where; ``edges``: how often branches were
+        taken, by source and target. LostError when they could not be written."""
+        if edges is not None:
+            self._module.take_exact_edges(edges)
         outputs = Outputs()
         for error in self._errors.values():
             outputs.add_error(error)
@@ -167,6 +172,7 @@ def _subject(prepared: Prepared, owner: Owner, names: FunctionNames) -> ExportSu
     from pfmon.report.exports.sample_export import ExportSubject
 
     plan, machine = prepared.session.plan, prepared.session.machine
+    loads, _, branches, _ = captures_of(plan.model, prepared.session.sets[0].programming.writes)
     return ExportSubject(
         names,
         owner.command,
@@ -181,6 +187,8 @@ def _subject(prepared: Prepared, owner: Owner, names: FunctionNames) -> ExportSu
         plan.settings.epoch,
         int(machine["machine.frequency"]) if machine else 0,
         architecture=architecture_of(prepared),
+        branches=branches if isinstance(branches, LastBranchStack) else None,
+        loads=isinstance(loads, PreciseLoads),
     )
 
 

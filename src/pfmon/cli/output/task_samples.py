@@ -109,8 +109,8 @@ class TaskSamples:
         samples = SampleOutput(self._own, self._prepared, lambda text: add("", _bytes(text)), owner, silent)
         self._open[task.name] = samples
 
-        def ended(exact: Mapping[int, int] | None) -> None:
-            self._outputs.write(lambda: samples.ended(exact))
+        def ended(exact: Mapping[int, int] | None, edges: Mapping[tuple[int, int], int] | None) -> None:
+            self._outputs.write(lambda: samples.ended(exact, edges))
             del self._open[task.name]
 
         return Taker(samples.take, ended)

@@ -33,6 +33,7 @@ cdef class CallStack:
     @cython.final
     cdef void arrive_at(self, uint64_t ip) noexcept nogil
     cdef void end_block(self, uint64_t word) noexcept nogil
+    cdef void retire_block(self, bint mispredicted, uint64_t cycle) noexcept nogil
     @cython.final
     cdef void read(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void push(self) noexcept nogil

@@ -96,6 +96,9 @@ cdef class CallStack:
         else:
             self.now.entered.return_ip = last.address + last.length
 
+    cdef void retire_block(self, bint mispredicted, uint64_t cycle) noexcept nogil:
+        """The block that ended retired on the machine in a cycle; ``mispredicted``: its branch was."""
+
     cdef void push(self) noexcept nogil:
         cdef uint64_t capacity
         cdef CallFrame* calls

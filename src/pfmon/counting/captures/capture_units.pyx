@@ -42,6 +42,7 @@ cdef class CaptureUnits(CaptureListener):
         data, fetch, branches = setting.data, setting.fetch, setting.branches
         if data is not None:
             self.loads, self.translations, self.checks = data.mode == "cache", data.mode == "tlb", data.mode == "alat"
+            self.precise = data.mode == "precise"
             self.least_load, self.data_levels = data.least, data.levels
         if fetch is not None:
             self.fetches, self.fetch_translations = fetch.mode == "cache", fetch.mode == "tlb"
@@ -99,6 +100,14 @@ cdef class CaptureUnits(CaptureListener):
             one.address, one.data, one.latency = self.address_of(block, instruction), address, latency
             one.ranged = in_ranges(&self.ranges, address)
             one.detail = NO_ADDRESS if of_stack else 0
+
+    cdef void precise_load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
+                           uint32_t source) noexcept nogil:
+        """Captures a load as `load` does, with its source."""
+        cdef uint32_t before = self.count
+        self.load(block, instruction, address, cycle, latency, False, 0)
+        if self.count > before:
+            self.captured[before].detail = source
 
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
                           bint of_stack) noexcept nogil:
@@ -274,7 +283,7 @@ cdef class CaptureUnits(CaptureListener):
 
     def data(self):
         """Contents of the data EAR: (address of the instruction, None for the register stack engine; whether it issued
-        as the second bundle; address of the data; latency in cycles; TlbLevel). None: nothing was captured."""
+        as the second bundle; address of the data; latency in cycles; TlbLevel, or LoadSource of a precise load). None: nothing was captured."""
         cdef Captured* one = &self.data_held
         if not self.data_there:
             return None

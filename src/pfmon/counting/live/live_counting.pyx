@@ -156,6 +156,7 @@ cdef class LiveCounting(OverflowInterrupts):
         self.count_block(block)
         if block.words != NULL:
             self.calls.end_block(block.words[0])
+            self.calls.retire_block(block.mispredicted, block.now)
         self.calls.read(block.marks, block.mark_count)
 
     cdef void count_block(self, const ObservedBlock* block) noexcept nogil:

@@ -60,6 +60,7 @@ cdef class LiveSets(RecordObserver):
             if block.words != NULL:
                 self.calls.arrive(block.words[0])
                 self.calls.end_block(block.words[0])
+                self.calls.retire_block(block.mispredicted, block.now)
             self.calls.read(block.marks, block.mark_count)
 
     cdef void skip_block(self, const uint64_t* words, uint64_t count, bint traced) noexcept nogil:

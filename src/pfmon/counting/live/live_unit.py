@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pfmon.counting._counting import CallStack, CaptureUnits, Increments, LiveCounting, RecordCounts, Sampler
+from pfmon.counting._counting import (
+    CallStack,
+    CaptureUnits,
+    Increments,
+    LastBranches,
+    LiveCounting,
+    RecordCounts,
+    Sampler,
+)
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords, stack_rate
 from pfmon.errors import PfmonError
 from pfmon.pmu.capture.capture_values import CaptureRegisters
+from pfmon.pmu.capture.precise_loads import precise_load_values
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.registers.register_file import RegisterFile
@@ -52,15 +61,19 @@ class LiveUnit:
         seed: int = 1,
         event_set: int | None = None,
         held: Sequence[int] = (),
+        stacks: bool = True,
         trigger: tuple[Monitor, int] | None = None,
         until: tuple[Monitor, int] | None = None,
     ) -> None:
-        """``calls``: the call stack to report at overflows; ``skid``: cycles from an overflow to its interrupt;
-        ``seed``: of the data EAR's choice among loads; ``event_set``: its number among several, whose `consumer` the
-        caller shows (LiveSets); ``held``: numbers of PMDs that a sampler adds to every sample; ``trigger``: nothing
-        counts until this has counted so much; ``until``: counting ends when this has, from there on. PfmonError when a
-        counter does not support its setting."""
+        """``calls``: followed for overflows: the call stack, with last branch records or without; ``stacks``: the call
+        stack is reported; ``skid``: cycles from an overflow to its interrupt; ``seed``: of the data EAR's choice among
+        loads; ``event_set``: its number among several, whose `consumer` the caller shows (LiveSets); ``held``: numbers
+        of PMDs that a sampler adds to every sample; ``trigger``: nothing counts until this has counted so much;
+        ``until``: counting ends when this has, from there on. PfmonError when a counter does not support its
+        setting."""
         self._calls = calls
+        self._branches = calls if isinstance(calls, LastBranches) else None
+        self._stacks = stacks
         self._event_set = event_set or 0
         self._model = model
         self.registers = registers
@@ -126,7 +139,7 @@ class LiveUnit:
         self.registers.add_together(
             {monitor.pmd: delta for monitor, delta in zip(self._unit.monitors, deltas, strict=True)}
         )
-        if self._captures:
+        if self._captures and self._values:
             self._sync_captures(self._captures)
 
     def _sync_captures(self, captures: CaptureUnits) -> None:
@@ -165,11 +178,23 @@ class LiveUnit:
     def _beside(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
         """Returns the parts of a sample besides counts: the held registers, and the call stack. A driver clears capture
         registers after reading them."""
+        captured = dict(self._branches.registers()) if self._branches else {}
         if self._held and self._captures:
-            self._sync_captures(self._captures)
+            if self._values:
+                self._sync_captures(self._captures)
+            else:
+                captured |= precise_load_values(self._captures.data())
             self.clear_captures()
-        registers = tuple((number, self.register(number)) for number in self._held)
-        return registers, self._calls.sites() if self._calls else ()
+        registers = tuple(
+            (number, captured[number] if number in captured else self.register(number)) for number in self._held
+        )
+        return registers, self._sites()
+
+    def _sites(self) -> tuple[int, ...]:
+        """Returns the calls that the program is in: all, or in call stack mode those that last branch records have."""
+        if self._calls and self._stacks:
+            return self._calls.sites()
+        return self._branches.calls() if self._branches else ()
 
     def register(self, number: int) -> int:
         """Returns the value of a PMD while a sampler counts, or during a listener's overflow."""
@@ -215,7 +240,7 @@ class LiveUnit:
         pmds = tuple(self._unit.monitors[number].pmd for number in monitors)
         self.sync()
         assert self._listener
-        self._listener(Overflow(pmds, address, retired, self._calls.sites() if self._calls else ()))
+        self._listener(Overflow(pmds, address, retired, self._sites()))
         self.reload()
 
     def requalify(self) -> None:

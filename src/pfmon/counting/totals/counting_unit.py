@@ -231,7 +231,11 @@ class CountingUnit:
         return made
 
     def _captured_events(self) -> list[Event]:
-        """Events that count captures of the data EAR, the instruction EAR and the trace buffer."""
+        """Events that count captures of the data EAR, the instruction EAR and the trace buffer; of an Intel processor,
+        three times one of precise loads."""
+        if self._model.target.load_latency:
+            selected = self._model.target.load_latency
+            return [next(one for one in self._events if (one.code, one.umask) == selected)] * 3
         data = next(event for event in self._events if event.ear.startswith("dear"))
         fetch = next(event for event in self._events if event.ear.startswith("iear"))
         return [data, fetch, next(event for event in self._events if event.branch_buffer)]

@@ -42,6 +42,7 @@ def the_core_is_not_stopped(options: Options) -> None:
             "--follow-...": options.follows,
             "--slow": options.slow,
             "--report=html": options.collect_report,
+            "--report=c2c": options.report == "c2c",
         },
         NOT_WITH_TWO,
     )

@@ -10,6 +10,8 @@ from pfmon.library.options.kinds import FLAG, WORD, as_given, flag, named, not_e
 from pfmon.library.options.option import Kind, Option, Topic, extend, once, one_of, put, same
 from pfmon.library.options.program_rows import MAX_SEED
 from pfmon.pmu import IA64
+from pfmon.pmu.model.branch_filter import check_branch_filter
+from pfmon.pmu.targets import having
 
 MAX_SAMPLE_ENTRIES = 1 << 24
 """Samples in a buffer, or rows of a histogram."""
@@ -50,6 +52,13 @@ def _registers(name: str, value: object) -> str:
     return "" if value is True else python_values.one_an_event(name, value)
 
 
+def _last_branch_filters(name: str, value: object) -> list[str]:
+    """Return perf's names of branches. RuleError, BadValueError: they record nothing, or do not exist."""
+    found = python_values.items(name, value)
+    check_branch_filter(found)
+    return found
+
+
 def _view(view: str) -> Option:
     shown = {"inst": "by instruction (default)", "data": "by address of the data"}
     text = shown.get(view, "by latency, or level of the TLB")
@@ -57,13 +66,17 @@ def _view(view: str) -> Option:
         VIEWS[view],
         f"dear-hist: {text}",
         flag(view, one_of(VIEWS)),
-        pmus=IA64,
+        pmus=OF_LOADS,
         field="smpl_view",
         of_output=True,
         needs=("samples",),
     )
 
 
+OF_LOADS = (*IA64, *having(lambda target: target.load_latency))
+"""The PMUs whose samples have loads with their address and latency."""
+LAST_BRANCHES = having(lambda target: target.last_branches)
+LAST_BRANCH_FILTERS = Kind(_last_branch_filters, _last_branch_filters, extend, python_values.is_nested, [])
 PERIODS = one_an_event("it takes one list", not_empty)
 SHOW_FUNC = Option(
     "smpl-show-func",
@@ -152,7 +165,7 @@ TOPIC = Topic(
         Option("smpl-eager-save", "... each buffer at once, when it is full", FLAG, of_output=True, needs=("samples",)),
         Option(
             "smpl-truth",
-            "inst-hist: how often the event really happened there, and the error of the samples",
+            "inst-hist, btb-hist: how often the event, or the branch, really happened, and the error of the samples",
             FLAG,
             keyword=True,
             needs=("samples",),
@@ -168,7 +181,7 @@ TOPIC = Topic(
             "export",
             "for other tools: all calls with their cycles, or the samples of --long-smpl-periods: collapsed (stacks, "
             "for flame graphs), speedscope, firefox, pprof, perf-data (perf.data), perf-script, callgrind, csv, "
-            "parquet",
+            "parquet, autofdo (of -b)",
             of_command(_export, _keep_export, []),
             "FORMAT:FILE",
             field="exports",
@@ -189,6 +202,27 @@ TOPIC = Topic(
             "PMD,PMD-PMD,...",
             of_set=True,
             keyword=True,
+            needs=("samples of the set",),
+        ),
+        Option(
+            "branch-filter",
+            "record the last branches with each sample, by perf's names: any, any_call, any_ret, call, cond, ind_call, "
+            "ind_jmp, stack (the calls that the program is in), u",
+            LAST_BRANCH_FILTERS,
+            "NAME,...",
+            pmus=LAST_BRANCHES,
+            of_set=True,
+            keyword=True,
+            needs=("samples of the set",),
+        ),
+        Option(
+            "branch-any",
+            "as --branch-filter=any",
+            named(lambda _: ["any"], extend, []),
+            short="b",
+            pmus=LAST_BRANCHES,
+            of_set=True,
+            field="branch_filter",
             needs=("samples of the set",),
         ),
         Option(
@@ -231,7 +265,7 @@ TOPIC = Topic(
             SORTS["value"],
             "dear-hist: sort by address, or by latency, instead of by count",
             flag("value", one_of(SORTS)),
-            pmus=IA64,
+            pmus=OF_LOADS,
             field="smpl_sort",
             of_output=True,
             needs=("samples",),
@@ -240,7 +274,7 @@ TOPIC = Topic(
             SORTS["level"],
             "dear-hist: sort by what served the misses, what costs most first",
             flag("level", one_of(SORTS)),
-            pmus=IA64,
+            pmus=OF_LOADS,
             field="smpl_sort",
             of_output=True,
             needs=("samples",),
@@ -249,7 +283,7 @@ TOPIC = Topic(
             "smpl-save-raw",
             "dear-hist: put the samples into --smpl-outfile as --smpl-module=raw does",
             FLAG,
-            pmus=IA64,
+            pmus=OF_LOADS,
             of_output=True,
             needs=("samples",),
         ),

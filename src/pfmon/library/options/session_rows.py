@@ -12,7 +12,7 @@ from pfmon.library.options.option import Kind, Option, Topic, one_of, same
 from pfmon.pmu import IA64
 
 DEMANGLE = {True: "demangle-cpp", False: "no-demangle"}
-REPORTS = ("cpi", "derived", "html")
+REPORTS = ("cpi", "derived", "c2c", "html")
 
 
 def report(name: str) -> str:
@@ -182,7 +182,8 @@ REPORT = Topic(
         Option(
             "report",
             "instead of counts: cpi (where the cycles went, for the run and by function), derived (the formulas of the "
-            "PMU's manual, by its tables, with what each needs); besides: html:FILE (everything in a page)",
+            "PMU's manual, by its tables, with what each needs), c2c (lines of memory that threads share); besides: "
+            "html:FILE (everything in a page)",
             Kind(_report, lambda name, value: (report(python_values.text(name, value)), ""), _keep_report),
             "NAME",
             of_output=True,

@@ -37,6 +37,8 @@ class SetOptions(OptionRecord):
     """Option name -> [mifb]:match:mask."""
     branch_filters: Sequence[str]
     """Options --btb-... and --etb-... by name."""
+    branch_filter: Sequence[str]
+    """The branches that last branch records let through, by perf's names."""
     ip_ear: int | None
     """The delay of Montecito's IP-EAR."""
     interrupts: Sequence[str]

@@ -34,7 +34,7 @@ class RunContext(NamedTuple):
     ``hardware_thread``: that of a shared core that the program runs on; ``timed``: end the run after the time of the
     options; ``threaded``: the machine has a thread of its own (many simultaneous runs share the processors better
     without); ``watched``: counts are read while the program runs; ``stacks``: samples are taken with the calls that the
-    program is in, or all calls are kept if no samples are taken."""
+    program is in, or all calls are kept if no samples are taken; ``edges``: with these, taken branches as well."""
 
     files: Files | None = None
     on_notice: Callable[[str], None] = _nobody
@@ -44,6 +44,7 @@ class RunContext(NamedTuple):
     threaded: bool = True
     watched: bool = False
     stacks: bool = False
+    edges: bool = False
 
 
 ALONE = RunContext()
@@ -97,6 +98,8 @@ def plan_of(
         debug=guest.debug,
         collect_report=results.page,
         collect_calls=context.stacks and parts.buffer is None,
+        collect_edges=context.edges and parts.buffer is None,
+        shared_lines=results.report == "c2c",
         threaded=context.threaded,
         guest_pmu=execution.guest_pmu,
         watched=context.watched,

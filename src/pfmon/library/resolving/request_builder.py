@@ -80,6 +80,7 @@ def request(
 ) -> BuiltRequest:
     """Return the PMU request of each event set. Raises PfmonError, naming the option."""
     instruction_sets_are_itaniums(sets, of_all, model)
+    branch_filter_is_of_one_event_set(sets)
     asked = BuiltRequest([], [], [])
     for one in sets:
         buffer_options_go_with_events(one, model)
@@ -108,7 +109,16 @@ def _request(
         ip_ear=None if one.ip_ear is None else IpEarRequest(one.ip_ear),
         controls=of_all.controls,
         preload=of_all.preload,
+        last_branches=tuple(one.branch_filter) if one.branch_filter else None,
     )
+
+
+def branch_filter_is_of_one_event_set(sets: Sequence[SetOptions]) -> None:
+    """A processor has one set of last branch records, which a switch of event sets would have to program anew."""
+    if len(sets) > 1 and any(one.branch_filter for one in sets):
+        raise RuleError(
+            "branch_filter_is_of_one_event_set", "--branch-filter records branches of one event set: give one -e"
+        )
 
 
 def buffer_options_go_with_events(options: SetOptions, model: PmuModel) -> None:

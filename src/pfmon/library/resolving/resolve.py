@@ -28,6 +28,7 @@ from pfmon.library.resolving.run_parts import (
     TriggerOptions,
 )
 from pfmon.pmu import IA64
+from pfmon.pmu.model.branch_filter import are_calls_and_returns
 from pfmon.program.image import DebugDirectories
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.run_plan import FollowOptions, default_memory_limit
@@ -188,15 +189,16 @@ def _following(options: Options) -> FollowOptions | None:
 
 def _buffer(options: Options, stacks: bool) -> Sampling | None:
     """Return how samples are taken, without the periods of the event sets; None: none are. ``stacks``: with the calls
-    that the program is in, whatever the options say."""
+    that the program is in, unless last branch records have them."""
     if not options.sampled:
         return None
+    recorded = any(are_calls_and_returns(one.branch_filter) for one in options.sets)
     return Sampling(
         (),
         options.smpl_entries,
         options.saturate_smpl_buffer,
         options.smpl_truth,
-        options.smpl_stacks or stacks,
+        options.smpl_stacks or (stacks and not recorded),
         options.smpl_skid,
     )
 

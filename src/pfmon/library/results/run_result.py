@@ -53,17 +53,16 @@ class Run:
     (session.programmed_pmu.ThreadCounts); ``counts`` and ``retired`` are then sums.
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``lines`` (per_line),
-    ``annotated`` (annotate with a function), ``source`` (annotate with a source file), ``intervals``
-    (print_interval), ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``output`` and ``error_output``
+    ``annotated`` (annotate with a function), ``source`` (annotate with a source file), ``intervals`` (print_interval),
+    ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``shared`` (report="c2c"), ``output`` and ``error_output``
     (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): true counts of the
-    sampled event by instruction, address | slot; ``surveyed`` (report="html"): the data of `to_html`.
-    ``finding``: the largest cause of stalls, if the default events were counted, or
-    report="cpi", and it has more than a third of the cycles (session.profile.finding).
-    ``notes``: options without, or with approximate, effect, and messages about the program. ``calls``: all of them,
-    for exports of the command line. ``sources``: the texts of source files by path, of a recording that keeps them.
-    ``python`` (per_function, per_line; None: the program has no Python functions): the counts by Python function and
-    line (session.profile.python_profile).
-    """
+    sampled event by instruction, address | slot, and with branch_filter ``exact_edges``: of the taken branches that it
+    lets through, by (source, target); ``surveyed`` (report="html"): the data of `to_html`. ``finding``: the largest
+    cause of stalls, if the default events were counted, or report="cpi", and it has more than a third of the cycles
+    (session.profile.finding). ``notes``: options without, or with approximate, effect, and messages about the program.
+    ``calls``: all of them, for exports of the command line. ``sources``: the texts of source files by path, of a
+    recording that keeps them. ``python`` (per_function, per_line; None: the program has no Python functions): the
+    counts by Python function and line (session.profile.python_profile)."""
 
     def __init__(
         self,
@@ -95,12 +94,14 @@ class Run:
         self.surveyed = outcome.surveyed
         self.finding = outcome.finding
         self.calls = outcome.calls
+        self.shared = outcome.shared
         self.sources = outcome.sources
         self.python = outcome.python
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
         self.sampled = samples is not None
         self.samples = None if samples is None or outcome.tasks is not None else _samples(samples)
         self.exact = outcome.exact
+        self.exact_edges = outcome.exact_edges
         of_tasks = samples_of_tasks or {} if self.sampled else None
         derive = partial(_derived, processor) if results.report == "derived" else None
         self.tasks = None if outcome.tasks is None else _tasks(outcome.tasks, of_tasks, derive)
@@ -154,7 +155,7 @@ class Run:
     def _report(self) -> dict[str, Any] | None:
         if self.cpi:
             return self.cpi.to_dict(self._texts().text)
-        report = self.derived or (self.surveyed.cpi if self.surveyed else None)
+        report = self.derived or self.shared or (self.surveyed.cpi if self.surveyed else None)
         return report.to_dict() if report else None
 
     def _texts(self) -> SourceTexts:

@@ -130,6 +130,8 @@ cdef inline void run_block(IntervalMachine self, IntervalBlock* plan, uint64_t w
             make_access(self, plan, i, addresses[i], accesses_of(plan)[i].size)
     else:
         self.make_accesses(plan, addresses, addresses + plan.reached, mark_count)
+    if self.listener is not None and self.listener.precise:
+        self.report_loads(plan, addresses)
     if self.has_core:
         run_scheduled(self, plan, word, next_ip)
     else:
@@ -259,6 +261,7 @@ cdef class IntervalMachine(MissEvents):
         shown.words, shown.marks, shown.mark_count = words, marks, <uint32_t>mark_count
         shown.items, shown.item_count = self.records.log, self.records.log_count
         shown.now = <uint64_t>(self.now if self.core is None else self.core.state.retired // self.core.figures.ticks)
+        shown.mispredicted, self.wrong = self.wrong, False
         self.observer.on_block(&shown)
 
     cdef void make_accesses(self, IntervalBlock* plan, const uint64_t* addresses, const uint64_t* marks,

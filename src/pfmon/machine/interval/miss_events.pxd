@@ -6,6 +6,14 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from pfmon.stream._stream cimport BlockTable, EventSetConsumer
 
 
+cdef enum:
+    MAX_LATE_LOADS = 1024        # accesses of a block
+
+cdef struct LateLoad:            # of an access of the current block that a listener is told of
+    uint32_t cycles              # beyond the latency of L1D
+    uint8_t source               # LoadSource; 0: L1D served it
+
+
 cdef class MissEvents(EventSetConsumer):
     cdef readonly Records records
     cdef readonly Hierarchy caches
@@ -44,6 +52,8 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint32_t outcome, outcome_of    # events that instruction `outcome_of` has once: bits by CoreEvent
     cdef int64_t wait_rests[3]   # ticks of waits that are no whole cycle, or slot, yet
     cdef bint blocked            # a store blocks a load of the current block
+    cdef bint wrong              # the branch of the current block was mispredicted
+    cdef LateLoad late_loads[MAX_LATE_LOADS]  # by number of the access
 
     @cython.final
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil
@@ -84,6 +94,11 @@ cdef class MissEvents(EventSetConsumer):
     @cython.final
     cdef void access_response(self, IntervalBlock* plan, uint32_t number, uint64_t line, LruLine* found,
                               bint translated) noexcept nogil
+    @cython.final
+    cdef void note_late_load(self, uint32_t number, const HierarchyAccess* served, bint pending, int64_t waits,
+                             bint walked) noexcept nogil
+    @cython.final
+    cdef void report_loads(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil
     @cython.final
     cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const RecentStore* store) noexcept nogil
     @cython.final

@@ -210,6 +210,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef void mispredicted(self, IntervalBlock* plan, bint taken) noexcept nogil:
         """Handles a misprediction, which is detected when the branch's operands are ready."""
         cdef int64_t resolved = self.now
+        self.wrong = True
         tally(self.tallies, plan, plan.length - 1, TALLY_MISPREDICTED + branch_class(plan.branch, plan.condition, taken), 1)
         if self.core is not None:
             self.end |= END_MISPREDICTED
@@ -261,9 +262,10 @@ cdef class MissEvents(EventSetConsumer):
         cdef L2Traffic before
         cdef uint64_t lines
         cdef int32_t other
+        cdef int64_t waits = 0
         served.level, served.ready = LEVEL_L1, self.now + self.caches.l1_latency
         if not translated:
-            self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
+            waits = self.translations.miss(self.translations.data, line >> (PAGE_SHIFT - self.shift), True, &walked)
             record_translation(self, plan, access, walked)
             respond(&self.responses, number, RESPONSE_WALK if walked else RESPONSE_TRANSLATION, 0)
         if found == NULL:
@@ -292,6 +294,39 @@ cdef class MissEvents(EventSetConsumer):
                     respond(&self.responses, number, RESPONSE_IN_FLIGHT, self.ticks * (served.ready - self.now))
         if self.listener is not None:
             self.notify_access(plan, access, line, found, translated, walked, &served, self.now)
+            if self.listener.precise and access.reads:
+                self.note_late_load(number, &served, found != NULL, waits, walked)
+
+    cdef void note_late_load(self, uint32_t number, const HierarchyAccess* served, bint pending, int64_t waits,
+                             bint walked) noexcept nogil:
+        """Notes what served a load; of one of several lines, the line that comes last. ``pending``: the line was on its way
+        to L1D; ``waits``: cycles for its translation."""
+        cdef LateLoad* late = &self.late_loads[number % MAX_LATE_LOADS]
+        cdef int64_t cycles = waits + served.ready - self.now - self.caches.l1_latency
+        if late.source and cycles <= late.cycles:
+            return
+        late.cycles = <uint32_t>max(cycles, 0)
+        if served.level == LEVEL_L1:
+            late.source = SOURCE_FILL_BUFFER if pending and served.ready > self.now + self.caches.l1_latency else SOURCE_L1
+        else:
+            late.source = SOURCE_L2 if served.level == LEVEL_L2 else SOURCE_L3 if served.level == LEVEL_L3 else SOURCE_MEMORY
+        if walked:
+            late.source |= SOURCE_STLB_MISS
+
+    cdef void report_loads(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil:
+        """Tells the listener of all loads of the current block, before its time passes."""
+        cdef uint32_t i
+        cdef const IntervalAccess* access
+        cdef LateLoad* late
+        for i in range(plan.reached):
+            access = &accesses_of(plan)[i]
+            if not access.reads or addresses[i] == 0:
+                continue
+            late = &self.late_loads[i % MAX_LATE_LOADS]
+            self.listener.precise_load(
+                plan.number, access.instruction, addresses[i], self.now, self.caches.l1_latency + <int64_t>late.cycles,
+                (late.source if late.source else SOURCE_L1) | (SOURCE_LOCKED if access.locked else 0))
+            late.source, late.cycles = 0, 0
 
     cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const RecentStore* store) noexcept nogil:
         """Handles a load of bytes which a store that is not in L1D yet wrote, or seems to have written. If their data was ready

@@ -70,6 +70,18 @@ class Branch(NamedTuple):
     target: int | None
 
 
+UNKNOWN_TARGET, NO_TARGET = -2, -1
+"""Instead of a target: the buffer does not record it; the branch was not taken."""
+
+
+class CapturedEdge(NamedTuple):
+    """A captured branch: the addresses of source and target, or one of the numbers that stand for no target."""
+
+    source: int
+    target: int
+    mispredicted: bool
+
+
 def branch_registers(model: PmuModel) -> BranchRegisters:
     """Return the registers of the branch buffer of a PMU that has one."""
     assert model.target.captures
@@ -150,6 +162,17 @@ class BranchBuffer(_Ring):
             Branch(entry, self._target(entry, following))
             for entry, following in zip(entries, (*entries[1:], None), strict=False)
             if entry.source
+        ]
+
+    def edges(self, pmds: Mapping[int, int]) -> list[CapturedEdge]:
+        """Return the branches in the registers, the oldest first."""
+        return [
+            CapturedEdge(
+                source.address,
+                target if target is not None else UNKNOWN_TARGET if source.taken else NO_TARGET,
+                source.mispredicted,
+            )
+            for source, target in self.branches(pmds)
         ]
 
     def _target(self, entry: BranchEntry, following: BranchEntry | None) -> int | None:

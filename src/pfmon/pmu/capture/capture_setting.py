@@ -27,9 +27,13 @@ IP_EAR = 4
 """PMC42.mode of the IP-EAR (Montecito manual table 3-30)."""
 
 
+PRECISE = "precise"
+"""The mode of Intel's precise loads: every load, whatever serves it."""
+
+
 class EarSetting(NamedTuple):
-    """``mode``: cache, tlb or alat; ``least``: the minimum captured latency in cycles; ``levels``: a bit for each level
-    that serves TLB misses; ``under_way``: only fetches of lines with an outstanding request (RAB hits)."""
+    """``mode``: cache, tlb, alat or PRECISE; ``least``: the minimum captured latency in cycles; ``levels``: a bit for
+    each level that serves TLB misses; ``under_way``: only fetches of lines with an outstanding request (RAB hits)."""
 
     mode: str
     least: int = NEVER
@@ -74,11 +78,11 @@ NOTHING = CaptureSetting(data=None, fetch=None, branches=None, ip_ear=None, entr
 
 
 def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSetting:
-    """Return the captures of a program at privilege level 3 that register contents select; only the Itaniums
-    capture."""
+    """Return the captures of a program at privilege level 3 that register contents select."""
     units = model.target.captures
     if units is None:
-        return NOTHING
+        threshold = precise_threshold(model, contents)
+        return NOTHING if threshold is None else NOTHING._replace(data=EarSetting(PRECISE, threshold + 1))
     values = RegisterValues(model.registers, contents)
     ears: dict[str, EarSetting | None] = {}
     for kind, ear in (("dear", units.data), ("iear", units.instruction)):
@@ -87,6 +91,21 @@ def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSett
     branches = None if ip_ear is not None else _branches(values, units.branches)
     gap, entries = GAP if units.windows else 0, len(units.branches.entries)
     return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, entries, gap, units.windows)
+
+
+def precise_threshold(model: PmuModel, contents: Mapping[str, int]) -> int | None:
+    """Return the latency above which register contents let an Intel processor take precise loads, in cycles; None: it
+    takes none (Intel SDM volume 3 section 18.8.1.2)."""
+    if model.target.load_latency is None or not contents.get("ia32_pebs_enable"):
+        return None
+    values = RegisterValues(model.registers, contents)
+    for number in model.bank.numbers:
+        if not values["ia32_pebs_enable"] >> number & 1 or f"ia32_perfevtsel{number}" not in model.registers:
+            continue
+        select = values.fields(f"ia32_perfevtsel{number}")
+        if (select["event"], select["umask"]) == model.target.load_latency and select["usr"] and select["en"]:
+            return values["msr_pebs_ld_lat_threshold"]
+    return None
 
 
 def ear_setting(model: PmuModel, kind: str, contents: Mapping[str, int]) -> EarSetting | None:

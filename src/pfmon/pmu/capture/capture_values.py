@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pfmon.pmu.capture.captures import branch_buffer_registers, data_ear_registers, instruction_ear_registers
+from pfmon.pmu.capture.data_capture import DataCaptured
 from pfmon.pmu.model.pmu_model import PmuModel
 
 VALID = 1
-DataCaptured = tuple[int | None, bool, int, int, int]
-"""Address | slot of the instruction (None: no instruction), whether it was in the second bundle of its window, address
-of the data, latency in cycles, level that served a TLB miss (0: not in TLB mode)."""
 FetchCaptured = tuple[int, int, int]
 """Address of the line, latency in cycles, level."""
 Trace = tuple[list[int], list[int], int, bool]

@@ -31,11 +31,13 @@ def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     made = captures_of(model, {name: value for name, value in values.items() if name.startswith("pmc")})
     lines = []
     if pmds.keys() >= set(data_ear_registers(model)):
-        lines.append(data_words(made.data or DataEar(model, ""), pmds))
+        ear = made.data if isinstance(made.data, DataEar) else DataEar(model, "")
+        lines.append(data_words(ear, pmds))
     if pmds.keys() >= set(instruction_ear_registers(model)):
         lines.append(instruction_words(made.instruction or InstructionEar(model, ""), pmds))
     if pmds.keys() & set(branch_buffer_registers(model)):
-        lines += ip_words(made.ips, pmds) if made.ips else branch_words(made.branches or BranchBuffer(model), pmds)
+        buffer = made.branches if isinstance(made.branches, BranchBuffer) else BranchBuffer(model)
+        lines += ip_words(made.ips, pmds) if made.ips else branch_words(buffer, pmds)
     return lines
 
 

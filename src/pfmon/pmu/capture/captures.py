@@ -10,6 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pfmon.pmu.capture.branch_captures import BranchBuffer, IpEar
+from pfmon.pmu.capture.capture_setting import precise_threshold
+from pfmon.pmu.capture.data_capture import DataCapture
+from pfmon.pmu.capture.last_branches import LastBranchStack, last_branch_setting
+from pfmon.pmu.capture.precise_loads import PreciseLoads
 from pfmon.pmu.model.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.registers.register_tables import Field, RegisterValues
@@ -42,19 +46,6 @@ class _Places:
         """Return a field with an address's upper bits, shifted to their position."""
         number, field = self._fields[role]
         return pmds.get(number, 0) & field.mask
-
-
-class DataCapture(NamedTuple):
-    """The capture in a data EAR. ``address``: of the data (None in ALAT mode); ``instruction``: bundle | slot (None for
-    an access of the RSE); ``latency``: in cycles (None except for cache misses), a minimum if ``overflow``; ``level``:
-    the level that served a TLB miss, else ""."""
-
-    valid: bool
-    address: int | None
-    instruction: int | None
-    latency: int | None
-    overflow: bool
-    level: str
 
 
 class DataEar:
@@ -131,9 +122,9 @@ class InstructionEar:
 class Captures(NamedTuple):
     """The capture units of a programmed PMU; None: switched off."""
 
-    data: DataEar | None = None
+    data: DataEar | PreciseLoads | None = None
     instruction: InstructionEar | None = None
-    branches: BranchBuffer | None = None
+    branches: BranchBuffer | LastBranchStack | None = None
     ips: IpEar | None = None
 
 
@@ -141,7 +132,9 @@ def captures_of(model: PmuModel, values: Mapping[str, int]) -> Captures:
     """Return the capture units under these register contents; registers that are not given are in the reset state."""
     programmer, units = model.programmer, model.target.captures
     if units is None:
-        return Captures()
+        recording = last_branch_setting(model, values)
+        loads = PreciseLoads() if precise_threshold(model, values) is not None else None
+        return Captures(loads, branches=LastBranchStack(recording) if recording else None)
     held = RegisterValues(model.registers, values)
     decoder = programmer.decoder(model.events, model.bank.numbers, held)
     assert isinstance(decoder, Ia64Decoder)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from pfmon.errors import RuleError
+from pfmon.pmu.model.branch_filter import check_branch_filter, select_value
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.monitors import CounterDecoder, MonitorReading, UnknownMonitor
 from pfmon.pmu.model.programmer import Programmer
@@ -20,13 +21,14 @@ from pfmon.pmu.registers.msr_file import (
     USER_LEVELS,
     MsrFile,
     control_levels,
-    counter_name,
+    data_register_name,
     select_register,
     signals_overflow,
 )
 from pfmon.pmu.registers.msr_v4_file import MsrV4File, MsrV5File
 from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterSet
+from pfmon.pmu.target import PEBS_RECORD
 from pfmon.signals.signal_names import is_produced
 
 COUNTER_CONTROLS = ("pc", "int")
@@ -39,10 +41,11 @@ NO_CONDITION = (0, False, False)
 EXTRA_REGISTERS = {
     "msr_offcore_rsp_0": {0xB7: "msr_offcore_rsp_0", 0xBB: "msr_offcore_rsp_1"},
     "msr_pebs_frontend": {0xC6: "msr_pebs_frontend"},
-    "msr_pebs_ld_lat_threshold": {0xCD: "msr_pebs_ld_lat_threshold"},
 }
 """The further register that an event needs, in tables -> event code, the table's first -> the register that this code
 uses. OFFCORE_RESPONSE has two of both (sections 18.9.5 and 18.13.1)."""
+LOAD_LATENCY = "msr_pebs_ld_lat_threshold"
+"""The register with the latency from which loads are sampled (section 18.8.1.2)."""
 
 
 def condition(fields: Mapping[str, int]) -> tuple[int, bool, bool]:
@@ -85,14 +88,16 @@ class IntelDecoder(CounterDecoder):
     def _alike(self, number: int, wanted: tuple[int, bool, bool]) -> Event | None:
         """Return the event that a general counter selects and that is defined by this condition."""
         fields = self.values.fields(select_register(number))
-        code, extra = fields["event"], "-"
+        code, extras = fields["event"], {"-"}
         for name, codes in EXTRA_REGISTERS.items():
             if code in codes and name in self.values.registers:
-                code, extra = next(iter(codes)), f"{name}={self.values[codes[code]]:#x}"
+                code, extras = next(iter(codes)), {f"{name}={self.values[codes[code]]:#x}"}
                 break
-        chosen = fields["umask"], bool(fields.get("any", 0)), extra, wanted
-        alike = self.events.canonical(code)
-        return next((one for one in alike if (one.umask, one.any_thread, one.extra, one.condition) == chosen), None)
+        if LOAD_LATENCY in self.values.registers:
+            extras.add(f"{LOAD_LATENCY}={self.values[LOAD_LATENCY]:#x}")
+        chosen = fields["umask"], bool(fields.get("any", 0)), wanted
+        alike = [one for one in self.events.canonical(code) if one.extra in extras]
+        return next((one for one in alike if (one.umask, one.any_thread, one.condition) == chosen), None)
 
     def _counter(self, number: int) -> Monitor | UnknownMonitor:
         """Decode one enabled counter. An event defined by a condition is counted as the one without it, in the cycles
@@ -130,8 +135,8 @@ class IntelProgrammer(Programmer):
 
     @classmethod
     def data_name(cls, number: int) -> str:
-        """Return a counter's name, IA32_PMC0 to IA32_FIXED_CTR2."""
-        return counter_name(number).upper()
+        """Return a data register's name: IA32_PMC0 to IA32_FIXED_CTR2, and those of last branch records."""
+        return data_register_name(number).upper()
 
     def check(self) -> None:
         """Check the controls: PC and INT, which every counter has, and the fields of IA32_DEBUGCTL."""
@@ -139,8 +144,9 @@ class IntelProgrammer(Programmer):
         super().check()
 
     def debug_controls(self) -> dict[str, int]:
-        """Return the controls that belong to no single counter."""
-        return {name: value for name, value in self.request.controls.items() if name not in COUNTER_CONTROLS}
+        """Return the controls that belong to no single counter; with branch filters last branch recording is on."""
+        recording = {} if self.request.last_branches is None else {"lbr": 1, "freeze_lbrs_on_pmi": 1}
+        return recording | {name: v for name, v in self.request.controls.items() if name not in COUNTER_CONTROLS}
 
     def check_thresholds(self) -> None:
         """Check CMASK, which replaces thresholds: any value of its field is legal, and INV needs one."""
@@ -209,6 +215,8 @@ class IntelProgrammer(Programmer):
         has = {field.name for field in select.fields}
         value = select.encode(**{name: field for name, field in fields.items() if name in has})
         self.writes[f"ia32_perfevtsel{monitor.pmd}"] = value
+        if event.extra.startswith(LOAD_LATENCY):
+            self.enable_precise_loads(monitor.pmd)
 
     def code(self, event: Event) -> int:
         """Return the code that selects an event; write the further register that it needs: one that has the value
@@ -217,11 +225,20 @@ class IntelProgrammer(Programmer):
             return event.code
         name, _, value = event.extra.partition("=")
         wanted = int(value, 16)
-        there = {code: register for code, register in EXTRA_REGISTERS[name].items() if register in self.registers}
+        codes = EXTRA_REGISTERS.get(name, {event.code: name})
+        there = {code: register for code, register in codes.items() if register in self.registers}
         for code, register in there.items():
             if self.writes.setdefault(register, wanted) == wanted:
                 return code
         raise events_need_a_further_register(event, there.values())
+
+    def enable_precise_loads(self, number: int) -> None:
+        """Let a counter take precise samples of loads (section 18.8.1.2)."""
+        enables = self.registers["ia32_pebs_enable"]
+        found = enables.field("pebs_en").put(enables.name, 1 << number)
+        if any(field.name == "ll_en" for field in enables.fields):
+            found |= enables.field("ll_en").put(enables.name, 1 << number)
+        self.writes[enables.name] = self.writes.get(enables.name, 0) | found
 
     def program_features(self) -> None:
         """Write IA32_DEBUGCTL, then IA32_PERF_GLOBAL_CTRL, which starts all counters at once (version 2; section
@@ -230,6 +247,21 @@ class IntelProgrammer(Programmer):
             self.writes["ia32_debugctl"] = self.registers["ia32_debugctl"].encode(**controls)
         if CONTROL in self.registers:
             self.writes[CONTROL] = sum(1 << number for number in set(self.pmds))
+        if "ia32_pebs_enable" in self.writes:
+            self.pmds += PEBS_RECORD
+        if self.request.last_branches is not None:
+            self.program_last_branches(self.request.last_branches)
+
+    def program_last_branches(self, filters: Sequence[str]) -> None:
+        """Write MSR_LBR_SELECT; the last branch records are read with the counters."""
+        check_branch_filter(filters)
+        layout = self.target.last_branches
+        assert layout
+        register = self.registers["msr_lbr_select"] if layout.has_select else None
+        select = select_value(filters, layout, register, self.target.name)
+        if register:
+            self.writes[register.name] = select
+        self.pmds += layout.registers
 
 
 class IntelV4Programmer(IntelProgrammer):

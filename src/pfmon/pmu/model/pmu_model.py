@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -96,6 +96,7 @@ class PmuModel:
         check_ears: bool = True,
         preload: Mapping[str, int] | None = None,
         two_threads: bool = False,
+        last_branches: Sequence[str] | None = None,
     ) -> Programming:
         """Return the register values that count the events. PfmonError, naming the rule: they cannot be counted.
 
@@ -106,7 +107,8 @@ class PmuModel:
         settings of one event address register. `controls` are further fields of control
         registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount`, ...);
         `preload`: initial values of counters, by name (PowerPC: `pmc1`, ...). `two_threads`: both hardware threads of a
-        core run, and events use only counters that are correct then (Montecito).
+        core run, and events use only counters that are correct then (Montecito). `last_branches`: perf's names of the
+        branches that last branch records let through (Intel).
 
         >>> from pfmon.pmu import get
         >>> made = get("montecito").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])
@@ -132,6 +134,7 @@ class PmuModel:
             check_ears,
             preload or {},
             two_threads=two_threads,
+            last_branches=None if last_branches is None else tuple(last_branches),
         )
         return self.fulfil(request)
 

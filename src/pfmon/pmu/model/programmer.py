@@ -21,12 +21,13 @@ from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterSet
 from pfmon.pmu.target import Target
 
-FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear")
+FEATURES = ("irange", "drange", "iear", "dear", "branch_buffer", "ip_ear", "last_branches")
 FEATURE_NAMES = {
     "irange": "code ranges (--irange, --checkpoint-func)",
     "drange": "data ranges (--drange)",
     "opcodes": "opcode matchers (--opc-match...)",
     "controls": "control fields (--controls)",
+    "last_branches": "last branch records (--branch-filter)",
     "preload": "counters that can be loaded (--preload)",
 }
 EVENT_OPTIONS = {

@@ -137,6 +137,8 @@ class Request(NamedTuple):
     """Initial values of counters, by their names in lower case."""
     ia32_program: bool = False
     two_threads: bool = False
+    last_branches: tuple[str, ...] | None = None
+    """perf's names of the branches to record (branch_filter.py)."""
 
 
 MODIFIERS = frozenset("ukhGHp")

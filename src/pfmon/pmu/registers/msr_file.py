@@ -12,6 +12,13 @@ from collections.abc import Mapping
 from pfmon.errors import BadValueError
 from pfmon.pmu.registers.register_file import CounterBank, RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterSet
+from pfmon.pmu.target import (
+    LAST_BRANCH_TOS,
+    PEBS_DATA_ADDRESS,
+    PEBS_DATA_SOURCE,
+    PEBS_EVENTING_IP,
+    PEBS_LATENCY,
+)
 
 GENERAL = tuple(range(8))
 FIXED = (32, 33, 34, 35)
@@ -39,8 +46,30 @@ MSR_ADDRESSES = {
     **{f"msr_offcore_rsp_{n}": 0x1A6 + n for n in range(2)},
     "msr_pebs_ld_lat_threshold": 0x3F6,
     "msr_pebs_frontend": 0x3F7,
+    "msr_lbr_select": 0x1C8,
+    "ia32_pebs_enable": 0x3F1,
 }
 """Addresses; of two names for one address a PMU has one (version 4's IA32_PERF_GLOBAL_STATUS_RESET)."""
+
+
+LAST_BRANCH_NAMES = {
+    range(0x40, 0x44): "msr_lastbranch_{}_from_ip",  # Core 2's
+    range(0x60, 0x64): "msr_lastbranch_{}_to_ip",
+    range(LAST_BRANCH_TOS, LAST_BRANCH_TOS + 1): "msr_lastbranch_tos",
+    range(0x680, 0x6A0): "msr_lastbranch_{}_from_ip",
+    range(0x6C0, 0x6E0): "msr_lastbranch_{}_to_ip",
+    range(0xDC0, 0xDE0): "msr_lbr_info_{}",
+}
+"""MSR addresses of last branch records -> their names (Intel SDM volume 3, sections 17.4.8, 17.5 and 17.7)."""
+
+
+PEBS_NAMES = {
+    PEBS_DATA_ADDRESS: "pebs_data_linear_address",
+    PEBS_DATA_SOURCE: "pebs_data_source",
+    PEBS_LATENCY: "pebs_latency",
+    PEBS_EVENTING_IP: "pebs_eventing_ip",
+}
+"""Fields of the record of a precise load, by their offset in it -> their names (section 18.8.1.2)."""
 
 
 def cpuid_0a(bank: CounterBank, version: int) -> tuple[int, int, int, int]:
@@ -59,6 +88,17 @@ def cpuid_0a(bank: CounterBank, version: int) -> tuple[int, int, int, int]:
 def counter_name(counter: int) -> str:
     """Return the register of a counter."""
     return f"ia32_fixed_ctr{counter - FIXED[0]}" if counter in FIXED else f"ia32_pmc{counter}"
+
+
+def data_register_name(number: int) -> str:
+    """Return the register of a counter, or one of last branch records, whose number is its MSR address, or a field of a
+    precise load's record, whose number is its offset."""
+    if number in PEBS_NAMES:
+        return PEBS_NAMES[number]
+    for numbers, name in LAST_BRANCH_NAMES.items():
+        if number in numbers:
+            return name.format(number - numbers.start)
+    return counter_name(number)
 
 
 def select_register(counter: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pfmon.report.exports.autofdo import Autofdo
 from pfmon.report.exports.callgrind import Callgrind
 from pfmon.report.exports.collapsed import Collapsed
 from pfmon.report.exports.csv_table import CsvTable
@@ -23,5 +24,8 @@ EXPORTS: dict[str, type[SampleExport]] = {
     "callgrind": Callgrind,
     "csv": CsvTable,
     "parquet": Parquet,
+    "autofdo": Autofdo,
 }
 """By the name in --export."""
+OF_LAST_BRANCHES = ("autofdo",)
+"""Formats made of branches: of a run without samples, or of the last branches of samples, which others do without."""

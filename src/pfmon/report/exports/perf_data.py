@@ -8,6 +8,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pfmon.report.exports.perf_captures import (
+    ADDRESS,
+    BRANCH_STACK,
+    DATA_SOURCE,
+    WEIGHT,
+    branch_stack,
+    branch_type,
+    load_of,
+    load_source,
+)
 from pfmon.report.exports.sample_export import SampleExport, frames, utf8
 from pfmon.session.sampling.sampling_period import Sample
 from pfmon.version import VERSION
@@ -52,7 +62,7 @@ READ, EXECUTE = 4, 1
 """Bits of a segment's flags (ELF), and of a mapping's protection (mmap(2))."""
 PRIVATE = 2
 PAGE = 4096
-VERSION_FEATURE, ARCHITECTURE, COMMAND_LINE, EVENT_NAMES = 5, 6, 11, 12
+VERSION_FEATURE, ARCHITECTURE, COMMAND_LINE, EVENT_NAMES, HAS_BRANCHES = 5, 6, 11, 12, 15
 """Features of the header: bits, in whose order their sections follow the records."""
 TEXT = 64
 """Texts of features are filled up to multiples of so many bytes."""
@@ -79,7 +89,9 @@ class PerfData(SampleExport):
         events = list(self._events) or ["cycles"]
         size = len(events) * (ATTRIBUTE_SIZE + 16)
         ids = b"".join(struct.pack("<Q", number + 1) for number in range(len(events)))
-        attributes = b"".join(_attribute(name, HEADER_SIZE + 8 * number) for number, name in enumerate(events))
+        attributes = b"".join(
+            self._event(name) + struct.pack("<QQ", HEADER_SIZE + 8 * number, 8) for number, name in enumerate(events)
+        )
         records = b"".join([self._command(), *self._mapped.values(), *self._samples])
         data = HEADER_SIZE + len(ids) + size
         features = self._features(events)
@@ -95,10 +107,18 @@ class PerfData(SampleExport):
         for address in chain:
             self._map(address)
         thread = sample.thread or subject.process_id
-        fields = struct.pack(
-            "<QQIIQQ", number, sample.iip, subject.process_id, thread, subject.time(sample), sample.last
-        )
+        pmds = dict(sample.pmds) if subject.branches or subject.loads else {}
+        load = load_of(pmds)
+        fields = struct.pack("<QQIIQ", number, sample.iip, subject.process_id, thread, subject.time(sample))
+        if subject.loads:
+            fields += struct.pack("<Q", load.address or 0)
+        fields += struct.pack("<Q", sample.last)
         fields += struct.pack(f"<{len(chain) + 2}Q", len(chain) + 1, USER_FRAMES, *chain)
+        if subject.branches:
+            predicted = subject.branches.has_predictions and subject.megahertz > 0
+            fields += branch_stack(subject.branches, pmds, predicted)
+        if subject.loads:
+            fields += struct.pack("<QQ", load.latency or 0, load_source(load, pmds))
         return _record(SAMPLE, fields, USER)
 
     def _map(self, address: int) -> None:
@@ -125,17 +145,29 @@ class PerfData(SampleExport):
         process = self.subject.process_id
         return _record(COMM, struct.pack("<II", process, process) + _text(self.subject.comm), EXEC)
 
+    def _event(self, name: str) -> bytes:
+        """Return perf_event_attr of an event: type, size, config, period, sample_type, read_format, flags, and
+        branch_sample_type behind three other fields."""
+        branches, kinds = self.subject.branches, SAMPLE_TYPE
+        kinds |= BRANCH_STACK if branches else 0
+        kinds |= ADDRESS | WEIGHT | DATA_SOURCE if self.subject.loads else 0
+        kind, config = (HARDWARE, HARDWARE_EVENTS[name]) if name in HARDWARE_EVENTS else (RAW, 0)
+        fields = struct.pack("<IIQQQQQ", kind, ATTRIBUTE_SIZE, config, 1, kinds, 0, FLAGS)
+        fields += bytes(24) + struct.pack("<Q", branch_type(branches) if branches else 0)
+        return fields + bytes(ATTRIBUTE_SIZE - len(fields))
+
     def _features(self, events: Sequence[str]) -> dict[int, bytes]:
         words = self.subject.command
         lines = [struct.pack("<I", len(words)), *map(_sized, words)]
         names = [struct.pack("<II", len(events), ATTRIBUTE_SIZE)]
         for number, name in enumerate(events):
-            names += [_event(name), struct.pack("<I", 1), _sized(name), struct.pack("<Q", number + 1)]
+            names += [self._event(name), struct.pack("<I", 1), _sized(name), struct.pack("<Q", number + 1)]
         return {
             VERSION_FEATURE: _sized(f"pfmon {VERSION}"),
             ARCHITECTURE: _sized(self.subject.architecture),
             COMMAND_LINE: b"".join(lines),
             EVENT_NAMES: b"".join(names),
+            **({HAS_BRANCHES: b""} if self.subject.branches else {}),
         }
 
 
@@ -154,18 +186,6 @@ def _sized(text: str) -> bytes:
     data = utf8(text) + b"\0"
     data += bytes(-len(data) % TEXT)
     return struct.pack("<I", len(data)) + data
-
-
-def _event(name: str) -> bytes:
-    """Return perf_event_attr of an event: type, size, config, period, sample_type, read_format, flags."""
-    kind, config = (HARDWARE, HARDWARE_EVENTS[name]) if name in HARDWARE_EVENTS else (RAW, 0)
-    fields = struct.pack("<IIQQQQQ", kind, ATTRIBUTE_SIZE, config, 1, SAMPLE_TYPE, 0, FLAGS)
-    return fields + bytes(ATTRIBUTE_SIZE - len(fields))
-
-
-def _attribute(name: str, ids: int) -> bytes:
-    """Return an event of the header; ``ids``: the place of its id in the file."""
-    return _event(name) + struct.pack("<QQ", ids, 8)
 
 
 def _behind(place: int, features: Iterable[bytes]) -> list[bytes]:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from pfmon.pmu.capture.last_branches import LastBranchStack
 from pfmon.report.exports.exact_calls import call_paths
 from pfmon.session.profile.call_rows import ExactCalls
 from pfmon.session.profile.code_profile import FunctionNames
@@ -20,7 +21,8 @@ class ExportSubject(NamedTuple):
     ``registers``: the PMDs that samples can have values of; ``nanoseconds``: of an instruction, by the program's clock;
     ``epoch``: seconds since 1970 when it starts; ``megahertz``: of the machine whose cycles the stamps are, 0: they are
     instructions; ``of_task``: the file is of several programs, and this is one of them; ``architecture``: that of the
-    program's instructions, by the name that uname -m has."""
+    program's instructions, by the name that uname -m has; ``branches``: last branches in the samples, None: there are
+    none; ``loads``: samples have precise loads; ``exact``: there are no samples, but all calls."""
 
     names: FunctionNames
     command: Sequence[str]
@@ -32,6 +34,9 @@ class ExportSubject(NamedTuple):
     megahertz: int = 0
     of_task: bool = False
     architecture: str = ""
+    branches: LastBranchStack | None = None
+    loads: bool = False
+    exact: bool = False
 
     @property
     def comm(self) -> str:

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pfmon.errors import PfmonError
-from pfmon.pmu.capture.captures import ALAT, TLB, DataCapture, DataEar, InstructionCapture, InstructionEar
+from pfmon.pmu.capture.captures import ALAT, TLB, DataEar, InstructionCapture, InstructionEar
+from pfmon.pmu.capture.data_capture import DataCapture
+from pfmon.pmu.capture.precise_loads import PreciseLoads
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.report.sampling.histogram_shares import COLUMNS, shares
-from pfmon.report.sampling.miss_levels import CacheLevels, TlbLevels
+from pfmon.report.sampling.miss_levels import CacheLevels, PreciseLevels, TlbLevels
 from pfmon.report.sampling.sampling_module import VIEWS, SamplingModule, other_events
 from pfmon.session.sampling.sampling_period import Sample
 
@@ -26,6 +28,7 @@ FURTHER_COLUMNS = f"# {COLUMNS}"
 NO_INSTRUCTION = "[no instruction]"
 """The key of RSE accesses, which have no instruction."""
 
+Ear = DataEar | InstructionEar | PreciseLoads
 Place = tuple[int, str]
 """An address and its name."""
 
@@ -135,7 +138,7 @@ class DearHist(SamplingModule):
         counts = {key: served.total() for key, served in self._misses.items()}
         order = (lambda key: key if isinstance(key, int) else names.index(key)) if self.context.sort else None
         rows = shares(counts, self.context.top, self.context.up_to, order)
-        if not isinstance(levels, CacheLevels):
+        if isinstance(levels, TlbLevels):
             return [f"{FURTHER_COLUMNS}  level", *(f"{share} {share.key:>6}" for share in rows)]
         clock = levels.megahertz
         return [
@@ -144,23 +147,42 @@ class DearHist(SamplingModule):
         ]
 
 
-def _levels(ear: DataEar | InstructionEar, context: ModuleContext) -> Levels:
+def _levels(ear: Ear, context: ModuleContext) -> Levels:
     """Return the levels of an EAR's misses."""
+    assert context.machine is not None
+    if isinstance(ear, PreciseLoads):
+        return PreciseLevels(context.machine())
     if ear.mode == TLB:
         return TlbLevels(ear)
-    assert context.machine is not None
     return CacheLevels(context.machine(), "data" if isinstance(ear, DataEar) else "instruction")
 
 
-def sampled_ear(context: ModuleContext) -> DataEar | InstructionEar:
-    """Return the event address register whose event has the period. PfmonError: there is not exactly one such event."""
+def sampled_ear(context: ModuleContext) -> Ear:
+    """Return the event address register whose event has the period, or what decodes precise loads. PfmonError: there is
+    not exactly one such event."""
     data, instruction, *_ = context.captures
+    if context.model and context.model.architecture == "x86":
+        return _precise_loads(data, context.model, context)
     if context.model and len(context.events) == 1:
         kind = context.model.events.ear_kind(context.events[0].code)
         ear = {"dear": data, "iear": instruction}.get(kind)
         if ear and ear.mode != ALAT:
             return ear
     raise other_events("dear-hist", _wanted(context.model), context)
+
+
+def _precise_loads(data: DataEar | PreciseLoads | None, model: PmuModel, context: ModuleContext) -> PreciseLoads:
+    selected = model.target.load_latency
+    if selected is None:
+        raise PfmonError(
+            f"--smpl-module=dear-hist: {model.name} takes no samples of loads with address and latency; "
+            "Intel's processors do (PEBS load latency), from Nehalem on"
+        ).about("--smpl-module")
+    sampled = [(event.code, event.umask) for event in context.events]
+    if sampled == [selected] and isinstance(data, PreciseLoads):
+        return data
+    wanted = [event.name for event in model.events if (event.code, event.umask) == selected]
+    raise other_events("dear-hist", [wanted[0].rpartition("_")[0] + "_*"], context)
 
 
 def _wanted(model: PmuModel | None) -> list[str]:
@@ -173,7 +195,7 @@ def _wanted(model: PmuModel | None) -> list[str]:
     return list(stems)
 
 
-def _check_view(view: str, ear: DataEar | InstructionEar, context: ModuleContext) -> None:
+def _check_view(view: str, ear: Ear, context: ModuleContext) -> None:
     if view == "data" and isinstance(ear, InstructionEar):
         raise PfmonError(f"--smpl-data-view: {context.events[0].name} captures no addresses of data")
     if view == "data" and context.by_function:

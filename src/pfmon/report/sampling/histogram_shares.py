@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -33,3 +34,9 @@ def shares(
         yield Share(key, counts[key], 100 * counts[key] / total, 100 * seen / total)
         if up_to and 100 * seen >= up_to * total:
             return
+
+
+def distance(rows: Counter[Any], truth: Counter[Any]) -> float:
+    """Return the distance of two distributions: half the sum of the differences of their shares (total variation)."""
+    total, exact = rows.total() or 1, truth.total() or 1
+    return sum(abs(rows[place] / total - truth[place] / exact) for place in {*rows, *truth}) / 2

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pfmon.report.sampling.histogram_shares import distance
 from pfmon.report.sampling.sampling_module import SamplingModule
 from pfmon.session.sampling.sampling_period import Sample
 
@@ -83,9 +84,3 @@ class InstHist(SamplingModule):
             if self.context.up_to and 100 * seen >= self.context.up_to * total:
                 break
         return lines
-
-
-def distance(rows: Counter[Place], truth: Counter[Place]) -> float:
-    """Return the distance of two distributions: half the sum of the differences of their shares (total variation)."""
-    total, exact = rows.total() or 1, truth.total() or 1
-    return sum(abs(rows[place] / total - truth[place] / exact) for place in {*rows, *truth}) / 2

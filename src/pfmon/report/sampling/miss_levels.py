@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.capture.captures import DataCapture, DataEar, InstructionCapture, InstructionEar
+from pfmon.pmu.capture.captures import DataEar, InstructionCapture, InstructionEar
+from pfmon.pmu.capture.data_capture import DataCapture
+from pfmon.pmu.capture.precise_loads import PreciseLoads
 
 L2 = {"data": ("l2.latency", "l2d.latency"), "instruction": ("l2.fetch_latency", "l2i.latency", "l2.latency")}
 L3 = {"data": ("l3.latency",), "instruction": ("l3.fetch_latency", "l3.latency")}
@@ -83,4 +85,32 @@ class TlbLevels:
         return [f"# %{name:<5}: percentage of L1 TLB misses that {TLB_MEANINGS[name]}" for name in self.names]
 
 
-Levels = CacheLevels | TlbLevels
+class PreciseLevels:
+    """What served a precise load, recorded in its sample."""
+
+    def __init__(self, figures: MachineFigures) -> None:
+        self.names = PreciseLoads.levels
+        least = [int(figures[name]) for name in ("l1d.latency", "l2.latency", "l3.latency", MEMORY)]
+        self.costs: Mapping[str, int] = dict(zip(("L1", "L2", "L3", "RAM"), least, strict=True)) | {"LFB": least[0]}
+        self.megahertz = int(figures["machine.frequency"])
+
+    def level(self, capture: DataCapture | InstructionCapture) -> str:
+        """Return the name of the level."""
+        return capture.level
+
+    def header(self, by_level: bool) -> list[str]:
+        """Return the lines on the columns."""
+        if by_level:
+            return []
+        return [f"# %{name:<4}: percentage of loads that {PRECISE_MEANINGS[name]} served" for name in self.names]
+
+
+PRECISE_MEANINGS = {
+    "L1": "L1D",
+    "LFB": "a line fill buffer, of another miss of the line,",
+    "L2": "L2",
+    "L3": "L3",
+    "RAM": "memory",
+}
+
+Levels = CacheLevels | TlbLevels | PreciseLevels

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from pfmon.pmu.capture.branch_captures import BranchBuffer, BranchEntry, IpEar, IpEntry
 from pfmon.pmu.capture.captures import ALAT, DataEar, InstructionEar
+from pfmon.pmu.capture.last_branches import LastBranchStack
+from pfmon.pmu.capture.precise_loads import PreciseLoads
 
 if TYPE_CHECKING:
     from pfmon.report.sampling.sampling_module import ModuleContext
@@ -32,13 +34,18 @@ class RegisterLines:
         data, instruction, branches, ips = context.captures
         self._plain = partial(plain_lines, context.register)
         self._writers: dict[int, Writer] = {}
-        if data:
+        if isinstance(data, PreciseLoads):
+            self._writers |= dict.fromkeys(data.registers, partial(precise_load_lines, data, context.shown))
+        elif data:
             self._writers |= dict.fromkeys(data.registers, partial(data_lines, data, context.shown))
         if instruction:
             self._writers |= dict.fromkeys(
                 instruction.registers, partial(instruction_lines, instruction, context.shown)
             )
-        if branches:
+        if isinstance(branches, LastBranchStack):
+            writer = partial(last_branch_lines, branches, context.shown, branches.has_predictions and context.timed)
+            self._writers |= dict.fromkeys(branches.registers, writer)
+        elif branches:
             self._writers |= dict.fromkeys(branches.registers, partial(branch_lines, branches, context.shown))
         if ips:
             self._writers |= dict.fromkeys(ips.registers, partial(ip_lines, ips, context.shown))
@@ -85,6 +92,30 @@ def branch_lines(buffer: BranchBuffer, show: Show, held: Held, number: int) -> l
         return []
     entries = buffer.entries(held)
     return [line for entry in entries for line in _entry_lines(buffer, show, entry)]
+
+
+def last_branch_lines(buffer: LastBranchStack, show: Show, predicted: bool, held: Held, number: int) -> list[str]:
+    """Return the lines of last branch records, at their first register."""
+    if number != next(number for number in held if number in buffer.registers):
+        return []
+    return [
+        f"MSR_LASTBRANCH_{one.number}: {show(one.source)} -> {show(one.target)}"
+        + (f" mispredicted={_letter(one.mispredicted).lower()}" if predicted else "")
+        + (f" cycles={one.cycles}" if predicted and one.cycles is not None else "")
+        for one in buffer.entries(held)
+    ]
+
+
+def precise_load_lines(loads: PreciseLoads, show: Show, held: Held, number: int) -> list[str]:
+    """Return the line of a precise load, at its first field."""
+    if number != next(number for number in held if number in loads.registers):
+        return []
+    found = loads.capture(held)
+    if not found.valid or found.instruction is None:
+        return ["load: none"]
+    more = " TLB:walk" * loads.walked(held) + " locked" * loads.locked(held)
+    place = f"address={found.address:#x} latency={found.latency} cycles level={found.level}{more}"
+    return [f"load: {place} instr address={show(found.instruction)}"]
 
 
 def _entry_lines(buffer: BranchBuffer, show: Show, entry: BranchEntry) -> list[str]:

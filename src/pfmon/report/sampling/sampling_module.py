@@ -28,7 +28,8 @@ class ModuleContext(NamedTuple):
     for the default; ``model``: the PMU; ``captures``: what it captures beside its counters; ``events``: those with a
     period; ``machine`` gives the figures of the machine that the program runs on; ``captures_of_sets``: `captures` of
     each event set, if there are several; ``up_to``: show the rows up to the one with which so many percent of all are
-    shown (0: all); ``sort``: value or level, "" for the number of samples."""
+    shown (0: all); ``sort``: value or level, "" for the number of samples; ``timed``: a
+    machine runs, which predicts branches; ``truth``: samples are compared with all that happened."""
 
     process_id: int
     names: FunctionNames | None = None
@@ -42,6 +43,8 @@ class ModuleContext(NamedTuple):
     captures_of_sets: tuple[Captures, ...] = ()
     up_to: int = 0
     sort: str = ""
+    timed: bool = False
+    truth: bool = False
 
     def place(self, address: int) -> str:
         """Return an instruction's function, offset, shared object and, with DWARF, line: ``main+0x11 main.c:7``,
@@ -83,6 +86,9 @@ class SamplingModule(ABC):
     @abstractmethod
     def take(self, samples: Sequence[Sample]) -> str | bytes:
         """Process a buffer of samples; return the output so far."""
+
+    def take_exact_edges(self, edges: Mapping[tuple[int, int], int]) -> None:  # noqa: B027  # most modules have no edges
+        """Take how often branches were taken by source and target, before `finish`."""
 
     def finish(self, exact: Mapping[int, int] | None) -> str | bytes:
         """Return the output after the last sample; ``exact``: the true counts of the sampled event by instruction, if

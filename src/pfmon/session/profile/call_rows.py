@@ -29,10 +29,11 @@ RawNode = tuple[int, int, int, int, tuple[int, ...]]
 
 class ExactCalls(NamedTuple):
     """All calls of a run. ``nodes``: cycles by part, then instructions, of each call path; ``own``: the same of each
-    instruction, by its address."""
+    instruction, by its address; ``edges``: how often each branch was taken, by source and target, if that was kept."""
 
     nodes: Sequence[RawNode]
     own: Mapping[int, Sequence[int]]
+    edges: Mapping[tuple[int, int], int] = {}
 
 
 def call_rows(nodes: Sequence[RawNode], names: FunctionNames) -> list[CallRow]:

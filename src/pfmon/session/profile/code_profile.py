@@ -358,6 +358,11 @@ class FunctionNames:
         images = (one.image for one in self._objects.everything() if one.path in paths)
         return [image.path.rpartition("/")[0] for image in images if image]
 
+    def file(self, address: int) -> ObjectFile | None:
+        """Return the object file with an address."""
+        files = self._objects.around(address)
+        return next((one for one in files if one.image and one.image.segment(address)), None)
+
     def image(self, address: int) -> Image | None:
         """Return the file of an address."""
         images = (one.image for one in self._objects.around(address))

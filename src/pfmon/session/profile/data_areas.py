@@ -70,6 +70,25 @@ def areas(pieces: Sequence[Piece], size: int, objects: LoadedObjects) -> list[Ar
     return sorted(found, key=lambda area: (-area.cycles, area.start))
 
 
+class DataNames:
+    """Names of memory by address."""
+
+    def __init__(self, objects: LoadedObjects) -> None:
+        self._files = _Files(objects)
+        program = objects.own[0].image if objects.own else None
+        self._break_start = program.end if program else 0
+        self._bits = FORMS[program.elf.machine].bits if program else 64
+
+    def name(self, address: int) -> str:
+        """Return the name of an object or of another area, with the distance from an object's beginning."""
+        place = self._files.place(address)
+        if place is None:
+            return NAMES[kind_of(address, self._break_start, self._bits)]
+        if place.kind != "object" or address == place.start:
+            return place.name
+        return f"{place.name}+{address - place.start:#x}"
+
+
 class _Files:
     """Objects and segments of all files; objects take precedence over their segments."""
 

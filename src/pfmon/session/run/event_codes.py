@@ -17,6 +17,8 @@ from pfmon.pmu.registers.msr_file import CONTROL
 def by_code(model: PmuModel, wanted: PmuEvent, machine: bool) -> PmuEvent:
     """Return an event by its code and unit mask; ``machine``: a machine runs. PfmonError: there is no such event, or it
     cannot be counted."""
+    if model.target.load_latency == (wanted.code, wanted.umask) and not wanted.name:
+        raise PfmonError(f"event code {wanted.code:#x}: precise loads (PEBS) are sampled by pfmon, not by the program")
     if not wanted.name and model.architecture == "x86":
         wanted = _selected(model, wanted)
     event = model.events[_name(model, wanted)]

@@ -32,8 +32,8 @@ MAX_NAMES = 5
 class TaskCounts(NamedTuple):
     """The result of one task. ``name``: 1.2 is the second child of 1, and 1.2:1 what it executed then; ``status`` is
     the exit status, None where it executed another program or was stopped; ``signal`` killed it (0: none). None without
-    their options: ``samples`` (none if somebody took them), ``exact``, ``cpi``, ``derived``, ``surveyed``, as Run has
-    them. ``notes``: notes on its counts."""
+    their options: ``samples`` (none if somebody took them), ``exact``, ``exact_edges``, ``cpi``, ``derived``,
+    ``surveyed``, as Run has them. ``notes``: notes on its counts."""
 
     name: str
     pid: int
@@ -45,6 +45,7 @@ class TaskCounts(NamedTuple):
     notes: Sequence[str] = ()
     samples: Any = None
     exact: Mapping[int, int] | None = None
+    exact_edges: Mapping[tuple[int, int], int] | None = None
     cpi: CpiStack | None = None
     derived: Any = None
     surveyed: CollectedReport | None = None
@@ -85,7 +86,7 @@ class _TaskReader:
         assert self._run
         self._mapped.keep()
         seen = self._run.finish()
-        self._taker.ended(seen.exact)
+        self._taker.ended(seen.exact, seen.exact_edges)
         self._run = None
         self._family.add(self._task, ending, retired, seen)
 
@@ -100,16 +101,16 @@ class _UncountedReader:
         """Ignore the end."""
 
 
-def _nothing(_: object) -> None:
+def _nothing(*_: object) -> None:
     pass
 
 
 class Taker(NamedTuple):
-    """The consumer of a task's samples: ``take`` those of a buffer, ``ended`` how often the event happened where (None:
-    nobody asked), when all have come."""
+    """The consumer of a task's samples: ``take`` those of a buffer, ``ended`` how often the event happened where, and
+    taken branches by source and target (None: nobody asked), when all have come."""
 
     take: Take = _nothing
-    ended: Callable[[Mapping[int, int] | None], None] = _nothing
+    ended: Callable[[Mapping[int, int] | None, Mapping[tuple[int, int], int] | None], None] = _nothing
 
 
 def _of_tasks(names: Sequence[str]) -> str:
@@ -143,7 +144,7 @@ class FirstTask:
         self._mapped.keep()
         seen = self.run.finish()
         if self._family.first_task:
-            self._taker().ended(seen.exact)
+            self._taker().ended(seen.exact, seen.exact_edges)
         self._family.add_first(self._engine.retired, seen)
         return self._family.counts(self._groups[0], seen.counts) if self._groups else []
 
@@ -218,6 +219,7 @@ class FollowedTasks:
         done = TaskCounts(
             *(task.name, task.pid, task.command, status, signal, retired, seen.counts, seen.notes),
             exact=seen.exact,
+            exact_edges=seen.exact_edges,
             cpi=seen.cpi,
             surveyed=seen.surveyed,
         )

@@ -21,15 +21,17 @@ from pfmon.session.run.programmed_plan import ProgrammedPlan
 from pfmon.session.run.programmed_pmu import Count, ProgrammedPmu, RunData, ThreadCounts
 from pfmon.session.run.run_outcome import RunOutcome, Times
 from pfmon.session.run.run_plan import RunPlan
-from pfmon.stream._stream import Consumer
+from pfmon.stream._stream import Consumer, Tee
 
 if TYPE_CHECKING:
+    from pfmon.counting._counting import SharedLines
     from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
     from pfmon.program.source_texts import SourceFile
     from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.code_profile import Profile
     from pfmon.session.profile.finding import Finding
     from pfmon.session.profile.python_profile import PythonProfile
+    from pfmon.session.profile.shared_lines import SharedLinesReport
     from pfmon.session.run.followed_tasks import FollowedTasks, OnTask
     from pfmon.session.run.report_collector import CollectedReport, ObservedRun, ReportCollector
     from pfmon.session.run.run_recording import RunRecording
@@ -82,6 +84,7 @@ class Session:
         self._stopped = ""
         self._surveyed: CollectedReport | None = None
         self._calls: ExactCalls | None = None
+        self._shared: SharedLinesReport | None = None
         self._at_work: Monitoring | SampledRun | None = None
         self._misplaced: BaseException | None = None
 
@@ -240,7 +243,8 @@ class Session:
         ending, times = self._execute(sampled.consumer, sampled.running, sampled)
         self._at_work = None
         sampled.finish()
-        return self._outcome(ending, times, sampled.counts(), sampled.notes())._replace(exact=sampled.exact())
+        outcome = self._outcome(ending, times, sampled.counts(), sampled.notes())
+        return outcome._replace(exact=sampled.exact(), exact_edges=sampled.exact_edges())
 
     def _run_for_program(self) -> RunOutcome:
         """Run a program that uses the PMU; pfmon counts nothing."""
@@ -264,6 +268,9 @@ class Session:
         survey = self._survey()
         if survey:
             reader = survey.beside(reader)
+        shared = self._shared_lines()
+        if shared:
+            reader = Tee(shared, reader)
         if self._recording:
             reader = self._recording.consumer(reader, self._traced)
         log_phase("load")
@@ -276,6 +283,10 @@ class Session:
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
         if survey and self.plan.collect_report:
             self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle)
+        if shared:
+            from pfmon.session.profile.shared_lines import shared_lines_report
+
+            self._shared = shared_lines_report(shared, self.objects, self.plan.demangle, self.engine.instruction_set)
         if survey and self.plan.collect_calls:
             self._calls = survey.calls(self.engine)
         return ending, times
@@ -332,7 +343,15 @@ class Session:
             return None
         from pfmon.session.run.report_collector import ReportCollector
 
-        return ReportCollector(self._programmed.surveyed_machine, self.engine, self.plan.threaded)
+        plan = self.plan
+        return ReportCollector(self._programmed.surveyed_machine, self.engine, plan.threaded, plan.collect_edges)
+
+    def _shared_lines(self) -> SharedLines | None:
+        if not self.plan.shared_lines:
+            return None
+        from pfmon.session.profile.shared_lines import reader
+
+        return reader(self.engine.table)
 
     def _observer(self) -> ObservedRun:
         from pfmon.session.run.report_collector import ObservedRun
@@ -368,6 +387,7 @@ class Session:
             notices=self._notices,
             surveyed=self._surveyed,
             calls=self._calls,
+            shared=self._shared,
             sources=getattr(self.engine, "sources", {}),
         )
 

@@ -52,7 +52,8 @@ class ProgrammedPlan:
         check_addresses(self.counts_addresses, engine)
         check_guest_pmu(bool(plan.guest_pmu), engine, plan.settings.confined)
         check_follows(plan.following is not None, engine)
-        check_threads(plan.controls.per_thread, engine)
+        check_threads(plan.controls.per_thread, "--per-thread", engine)
+        check_threads(plan.shared_lines, "--report=c2c", engine)
 
     def import_needed(self) -> None:
         """Import the modules that read the counts when the program has ended."""
@@ -64,9 +65,18 @@ class ProgrammedPlan:
                 "pfmon.session.profile": plan.profile,
                 "pfmon.session.profile.python_profile": plan.python is not None,
                 "pfmon.session.profile.finding": plan.finding,
+                "pfmon.session.profile.shared_lines": plan.shared_lines,
             }
         )
-        if plan.lines or plan.annotate is not None or plan.surveyed or plan.deferred or plan.finding or plan.report:
+        if (
+            plan.lines
+            or plan.annotate is not None
+            or plan.surveyed
+            or plan.deferred
+            or plan.finding
+            or plan.report
+            or (plan.shared_lines)
+        ):
             import_line_reader()
 
     @property
@@ -111,6 +121,7 @@ class ProgrammedPlan:
         """Whether counting needs addresses in the stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
         wanted = self._wants_machine or self.plan.surveyed or data_triggers or bool(self.plan.guest_pmu)
+        wanted |= self.plan.shared_lines
         return wanted or any(group.wants_addresses for group in self.groups)
 
     @property

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.counting._counting import CallTree, DataMisses, Increments, RecordCounts, Tally
+from pfmon.counting._counting import BranchEdges, CallTree, DataMisses, Increments, RecordCounts, Tally
 from pfmon.counting.totals.counting_unit import stack_rate
 from pfmon.engine.api import Engine
 from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.pmu.capture.last_branches import EVERY_KIND
 from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.profile.annotated_code import AnnotatedCode, places
@@ -91,7 +92,8 @@ def python_functions(calls: CallTree, engine: Engine) -> Sequence[FunctionRow]:
 class ReportCollector:
     """Collects the data of a run; the program runs within `running`."""
 
-    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True) -> None:
+    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True, edges: bool = False) -> None:
+        """``edges``: count taken branches by source and target, too."""
         self._figures = figures
         table = engine.table
         self._tally = Tally(table, traced=True)
@@ -100,7 +102,9 @@ class ReportCollector:
         self._calls = call_tree(figures, table, self.running)
         self._misses = DataMisses(table, *self._latencies())
         machine.listen(self._misses)
-        self._consumer = self.running.feed(beside=self._tally)
+        self._edges = BranchEdges(table, True, EVERY_KIND) if edges else None
+        feed = self.running.feed(beside=self._tally)
+        self._consumer: Consumer = Tee(self._edges, feed) if self._edges else feed
 
     def beside(self, reader: Consumer) -> Consumer:
         """Return a consumer that passes the stream to a reader and to this object."""
@@ -109,11 +113,12 @@ class ReportCollector:
     def calls(self, engine: Engine) -> ExactCalls:
         """End the run and return its calls. LostError: data was lost."""
         counts = counted(self._seen(engine), part_queries(), by_place=True).by_address()
-        return ExactCalls(self._calls.nodes(), counts)
+        return ExactCalls(self._calls.nodes(), counts, self._edges.counts() if self._edges else {})
 
     def _seen(self, engine: Engine) -> RunData:
         lost = self._calls.lost or self._misses.out_of_memory
         failures = [engine.table.failure, self._tally.failure, *self.running.failures]
+        failures += [self._edges.failure] if self._edges else []
         nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])
         return RunData(engine.table, self._tally, self.running.records())
 

@@ -62,26 +62,26 @@ class TaskStart(NamedTuple):
 
 
 class RunPlan(NamedTuple):
-    """A run and its counts. ``requests``: what is asked of the PMU for each event set, which take turns if
-    there are several; ``timeout`` is in seconds; no events: the program just runs; ``profile``: say where the counts
-    come from; ``lines``: by source line, too; ``annotate``: a range of code whose instructions are to be listed, or a
-    source file, or a name, if that is known when the program has run; ``unlimited``: count on as many PMUs as the
-    events need; ``finding``: find the largest cause of stalls, if a machine runs; ``controls``: when is counted;
-    ``machine``: gives the machine that the program runs on, None: that of the PMU's processor; ``report``: break the
-    cycles down; there are no events then; ``record``: a file that the run is recorded in; ``replay``: a recording that
-    is run instead of a program (``partial``: as far as it is whole), whose ``program`` is needed for names alone;
-    ``sampling``: which events are sampled, of one event set that counts on one PMU all the time; ``demangle``: C++
-    names where counts come from; ``following``: what is counted of what the program starts; ``debug``: where separate
-    debug files are looked for; ``collect_report``: look at everything, beside what counts;
-    ``collect_calls``: keep all calls beside it, with cycles and instructions; ``threaded``: a machine in a
-    thread of its own; ``guest_pmu``: the program has the PMU, and a machine runs (MACHINE), or only what architecture
-    decides is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while it runs;
-    ``hardware_thread``: the hardware thread of a core that it runs on;
-    ``deferred``: says, of the files that are mapped, where ranges and triggers are whose addresses are not known
-    yet; None: no more than before; ``anew``, ``waiting``: as in StartRequest; ``python``: the loop of the
+    """A run and its counts. ``requests``: what is asked of the PMU for each event set, which take turns if there are
+    several; ``timeout`` is in seconds; no events: the program just runs; ``profile``: say where the counts come from;
+    ``lines``: by source line, too; ``annotate``: a range of code whose instructions are to be listed, or a source file,
+    or a name, if that is known when the program has run; ``unlimited``: count on as many PMUs as the events need;
+    ``finding``: find the largest cause of stalls, if a machine runs; ``controls``: when is counted; ``machine``: gives
+    the machine that the program runs on, None: that of the PMU's processor; ``report``: break the cycles down; there
+    are no events then; ``record``: a file that the run is recorded in; ``replay``: a recording that is run instead of a
+    program (``partial``: as far as it is whole), whose ``program`` is needed for names alone; ``sampling``: which
+    events are sampled, of one event set that counts on one PMU all the time; ``demangle``: C++ names where counts come
+    from; ``following``: what is counted of what the program starts; ``debug``: where separate debug files are looked
+    for; ``collect_report``: look at everything, beside what counts; ``collect_calls``: keep all calls beside it, with
+    cycles and instructions; ``collect_edges``: and taken branches by source and target; ``shared_lines``: find the
+    lines of memory that threads share; ``threaded``: a machine in a thread of its own; ``guest_pmu``: the program has
+    the PMU, and a machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events
+    then; ``watched``: somebody looks at the counts while it runs; ``hardware_thread``: the hardware thread of a core
+    that it runs on; ``deferred``: says, of the files that are mapped, where ranges and triggers are whose addresses are
+    not known yet; None: no more than before; ``anew``, ``waiting``: as in StartRequest; ``python``: the loop of the
     interpreter whose Python functions are marked; ``split_python``: events are counted by them; ``begin``: what is
-    known of a task (None: the first one) that is followed and begins, with the files that it will have mapped;
-    None: each is the program of the plan."""
+    known of a task (None: the first one) that is followed and begins, with the files that it will have mapped; None:
+    each is the program of the plan."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -110,6 +110,8 @@ class RunPlan(NamedTuple):
     debug: DebugDirectories = NO_DIRECTORIES
     collect_report: bool = False
     collect_calls: bool = False
+    collect_edges: bool = False
+    shared_lines: bool = False
     threaded: bool = True
     guest_pmu: str = ""
     watched: bool = False

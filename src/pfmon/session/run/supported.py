@@ -73,11 +73,11 @@ def check_follows(wanted: bool, engine: Engine) -> None:
         )
 
 
-def check_threads(per_thread: bool, engine: Engine) -> None:
-    """Raise PfmonError for --per-thread if threads run simultaneously."""
-    if per_thread and not engine.capabilities.takes_turns:
+def check_threads(wanted: bool, option: str, engine: Engine) -> None:
+    """Raise PfmonError for an option that tells threads apart if they run simultaneously."""
+    if wanted and not engine.capabilities.takes_turns:
         raise PfmonError(
-            f"--per-thread: this is {PROCESSORS[engine.instruction_set].program}, whose threads run at the same time "
+            f"{option}: this is {PROCESSORS[engine.instruction_set].program}, whose threads run at the same time "
             "under qemu and are counted together"
         )
 

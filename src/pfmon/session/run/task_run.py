@@ -40,6 +40,7 @@ class TaskSeen(NamedTuple):
     totals: Sequence[int] = ()
     notes: Sequence[str] = ()
     exact: Mapping[int, int] | None = None
+    exact_edges: Mapping[tuple[int, int], int] | None = None
     cpi: CpiStack | None = None
     surveyed: CollectedReport | None = None
 
@@ -133,7 +134,7 @@ class TaskRun:
         if self._sampled:
             run = self._sampled
             run.finish()
-            seen = TaskSeen(run.counts(), run.totals, run.notes(), run.exact())
+            seen = TaskSeen(run.counts(), run.totals, run.notes(), run.exact(), run.exact_edges())
         elif self._monitoring:
             counting = self._monitoring
             counting.check()

@@ -8,11 +8,21 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pfmon.counting._counting import CallStack, Gate, LiveSets, SampleBuffer, SampleListener, Sampler
+from pfmon.counting._counting import (
+    BranchEdges,
+    CallStack,
+    Gate,
+    LastBranches,
+    LiveSets,
+    SampleBuffer,
+    SampleListener,
+    Sampler,
+)
 from pfmon.counting.live.live_unit import LiveUnit
 from pfmon.engine.api import Engine
 from pfmon.errors import BadValueError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.pmu.capture.last_branches import LastBranchSetting, last_branch_setting
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.program.mapped_files import in_one_place
 from pfmon.session.coupled.coupled_run import HardwareThread
@@ -120,7 +130,10 @@ class SampledRun:
         self._tally = sets[0].unit.tally(engine.table, traced) if sampling.truth else None
         self._gated = len(sets) > 1 or controls.gates
         self._listener = listener_of(sampling, on_samples, engine)
-        self._calls = CallStack(engine.table, traced) if sampling.stacks else None
+        recording = last_branch_setting(model, sets[0].counters.registers.contents())
+        self._calls = self._followed_calls(recording)
+        self._edges = BranchEdges(engine.table, traced, recording.recorded) if recording and sampling.truth else None
+        self._truth = Tee(self._tally, self._edges) if self._tally and self._edges else self._tally
         self._machine = self._make_machine(figures, sets) if figures else None
         self._sets = [
             self._make_set(number, counting, own)
@@ -136,6 +149,14 @@ class SampledRun:
         for counting in sets:
             counting.counters.registers.set_secure(not controls.insecure)
         self.consumer: Consumer = self._feed()
+
+    def _followed_calls(self, recording: LastBranchSetting | None) -> CallStack | None:
+        """Return what follows calls, and last branches if the processor records them."""
+        if recording:
+            made = LastBranches(self._engine.table, self._traced)
+            made.program(recording)
+            return made
+        return CallStack(self._engine.table, self._traced) if self._sampling.stacks else None
 
     def _make_machine(self, figures: MachineFigures, sets: Sequence[ProgrammedPmu]) -> MachineRun:
         from pfmon.session.run.machine_run import MachineRun
@@ -172,6 +193,7 @@ class SampledRun:
             seed=self._controls.ear_seed,
             event_set=number if self._gated else None,
             held=[pmd for pmd in held if pmd not in unsampled],
+            stacks=sampling.stacks,
             trigger=self._trigger.starting if self._trigger else None,
             until=self._trigger.stopping if self._trigger else None,
         )
@@ -188,7 +210,7 @@ class SampledRun:
 
     def _make_gate(self, live: LiveSets) -> Gate:
         """Return the gate with triggers and turns; true counts are taken beside it."""
-        readers = [self._tally or Consumer(), *(Consumer() for _ in self._sets[1:])]
+        readers = [self._truth or Consumer(), *(Consumer() for _ in self._sets[1:])]
         return gate(
             *(self._controls, self._engine.table, self._traced, readers),
             machine=self._machine.machine if self._machine else live,
@@ -200,11 +222,11 @@ class SampledRun:
         """Return the engine's consumer."""
         gate = self._start.consumer if self._start else self._gate
         if self._machine:
-            return self._machine.feed(gate, beside=None if gate else self._tally)
+            return self._machine.feed(gate, beside=None if gate else self._truth)
         if gate:
             return gate
         live = self._sets[0].unit.consumer
-        return Tee(live, self._tally) if self._tally else live
+        return Tee(live, self._truth) if self._truth else live
 
     def _due(self) -> int | None:
         """Switch to the next event set if due."""
@@ -232,7 +254,12 @@ class SampledRun:
             raise self._gate.error
         for one in self._sets:
             one.unit.finish()
-        consumers: list[Consumer | None] = [self._tally, self._gate, *(one.unit.consumer for one in self._sets)]
+        consumers: list[Consumer | None] = [
+            self._tally,
+            self._edges,
+            self._gate,
+            *(one.unit.consumer for one in self._sets),
+        ]
         failures = [self._engine.table.failure, *(consumer.failure for consumer in consumers if consumer)]
         buffer = self._listener if isinstance(self._listener, SampleBuffer) else None
         failures += [Failure.OUT_OF_MEMORY] if buffer and buffer.out_of_memory else []
@@ -279,6 +306,11 @@ class SampledRun:
         place = next(number for number, period in enumerate(one.periods) if period is not None)
         counts = {address: one.counting.ordered(row)[place] for address, row in sink.by_address().items()}
         return {address: count for address, count in counts.items() if count}
+
+    def exact_edges(self) -> dict[tuple[int, int], int] | None:
+        """Return how often the branches that last branch records let through were taken, by source and target; None:
+        not requested."""
+        return self._edges.counts() if self._edges else None
 
     def counts(self) -> list[Count]:
         """Return the events' counts; those of several sets are estimates for the whole run, None for a set that

@@ -12,6 +12,15 @@ cpdef enum TlbLevel:             # level that served a miss of a first-level TLB
     TLB_WALKER = 2               # the page walker found the entry in the VHPT
     TLB_FAULT = 3                # software
 
+cpdef enum LoadSource:           # what served a load (Intel SDM volume 3, section 18.8.1.2: data source encoding)
+    SOURCE_L1 = 1
+    SOURCE_FILL_BUFFER = 2       # another miss of the line was under way
+    SOURCE_L2 = 3
+    SOURCE_L3 = 4
+    SOURCE_MEMORY = 12           # of this processor
+    SOURCE_STLB_MISS = 16        # and its translation missed every TLB
+    SOURCE_LOCKED = 32           # and it was locked
+
 cpdef enum FlowKind:             # kind of a change of control flow
     FLOW_RELATIVE = 0            # IP-relative branch
     FLOW_RETURN = 1
@@ -44,6 +53,7 @@ cdef struct Captured:            # captured by a listener while a block ran
 
 cdef class CaptureListener:
     # Events that it subscribes to.
+    cdef bint precise            # every load, those that hit L1D too (out-of-order machines)
     cdef bint loads, translations, checks, fetches, fetch_translations, flows
     cdef readonly bint lost      # sticky: there was no room for a capture
     cdef uint32_t count          # captured while the current block ran
@@ -53,6 +63,10 @@ cdef class CaptureListener:
     # level that had the line (cache_hierarchy.CacheLevel), 0: the machine does not tell it.
     cdef void load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
                    bint of_stack, uint32_t served) noexcept nogil
+    # Every load of an out-of-order machine, in order: when it dispatched, when its value was there, and what served it
+    # (LoadSource).
+    cdef void precise_load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
+                           uint32_t source) noexcept nogil
     # ``of_stack``: the access is the register stack engine's.
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
                           bint of_stack) noexcept nogil

@@ -10,6 +10,10 @@ cdef class CaptureListener:
                    bint of_stack, uint32_t served) noexcept nogil:
         pass
 
+    cdef void precise_load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
+                           uint32_t source) noexcept nogil:
+        pass
+
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
                           bint of_stack) noexcept nogil:
         pass
@@ -55,6 +59,7 @@ cdef class CaptureListeners(CaptureListener):
 
     def __cinit__(self, CaptureListener first, CaptureListener second):
         self.first, self.second = first, second
+        self.precise = first.precise or second.precise
         self.loads = first.loads or second.loads
         self.translations = first.translations or second.translations
         self.checks = first.checks or second.checks
@@ -68,6 +73,13 @@ cdef class CaptureListeners(CaptureListener):
             self.first.load(block, instruction, address, cycle, latency, of_stack, served)
         if self.second.loads:
             self.second.load(block, instruction, address, cycle, latency, of_stack, served)
+
+    cdef void precise_load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
+                           uint32_t source) noexcept nogil:
+        if self.first.precise:
+            self.first.precise_load(block, instruction, address, cycle, latency, source)
+        if self.second.precise:
+            self.second.precise_load(block, instruction, address, cycle, latency, source)
 
     cdef void translation(self, uint64_t block, uint32_t instruction, uint64_t address, uint32_t level,
                           bint of_stack) noexcept nogil:

@@ -16,6 +16,7 @@ cdef struct ObservedBlock:       # a block that ran on the machine, with its rec
     uint32_t item_count
     uint64_t generation          # of the memo's numbers
     uint64_t now                 # cycles recorded so far, including those of the items
+    bint mispredicted            # its branch was (out-of-order machines)
 
 
 cdef class RecordObserver(EventSetConsumer):

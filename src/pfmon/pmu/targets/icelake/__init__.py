@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pfmon.pmu.target import Target
+from pfmon.pmu.target import LastBranchRegisters, Target
 
 TARGET = Target(
     name="icelake",
@@ -17,6 +17,8 @@ TARGET = Target(
     width=48,
     counter_source="Intel SDM volume 3 section 18.2.5",
     programmer="pfmon.pmu.model.intel.IntelV5Programmer",
-    features=("controls",),
+    features=("controls", "last_branches"),
     event_options=("edge", "invert"),
+    last_branches=LastBranchRegisters(32, 0x680, 0x6C0, 0xDC0, has_call_stack=True),
+    load_latency=(0xCD, 0x01),
 )

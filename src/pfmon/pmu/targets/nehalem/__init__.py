@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from pfmon.pmu.target import Target
+from pfmon.pmu.target import LastBranchRegisters, Target
 
 TARGET = Target(
     name="nehalem",
@@ -18,6 +18,8 @@ TARGET = Target(
     width=48,
     counter_source="Intel SDM volume 3 section 30.6.1",
     programmer="pfmon.pmu.model.intel.IntelProgrammer",
-    features=("controls",),
+    features=("controls", "last_branches"),
     event_options=("edge", "invert"),
+    last_branches=LastBranchRegisters(16, 0x680, 0x6C0),
+    load_latency=(0x0B, 0x10),
 )
