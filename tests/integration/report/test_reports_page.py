@@ -36,6 +36,8 @@ def test_the_commands_run(folder: Path) -> None:
     assert len(commands) >= 6
     for command in commands:
         words = shlex.split(command)
+        if words[-1] == "PROGRAM":  # one with threads, which the examples have not
+            continue
         assert words[0] == "pfmon"
         done = pfmon(*words[1:])
         assert done.returncode == 0, done
