@@ -14,7 +14,7 @@
 #include "world/text.h"
 #include "world/world.h"
 
-enum { MOMENT = 1000000, MOST_MOMENTS = 1000 };
+enum { MOMENT = 1000000 };
 
 /* The state of a process as /proc has it; 'X': there is none, '?': it is not known. */
 char state_of(uint32_t host) {
@@ -38,7 +38,7 @@ bool is_dead(uint32_t host) {
     return found == 'X' || found == 'Z';
 }
 
-void wait_a_moment(void) {
+static void wait_a_moment(void) {
     struct __kernel_timespec time = {0, MOMENT};
     KERNEL2(__NR_nanosleep, &time, 0);
 }
@@ -58,16 +58,15 @@ void wait_for_death(uint32_t host) {
     KERNEL4(__NR_waitid, P_ALL, 0, 0, WNOHANG | WNOWAIT | WEXITED);      /* behind the lock under which it tells its parent */
 }
 
-/* Until a process that stops itself has stopped: a SIGCONT before would be none. */
-void wait_for_stop(uint32_t host) {
-    char found;
-    int i;
-    for (i = 0; i < MOST_MOMENTS; i++) {
-        found = state_of(host);
+/* Whether a process stops within some milliseconds; not, if it ends. */
+bool stops_within(uint32_t host, int moments) {
+    for (; moments; moments--) {
+        char found = state_of(host);
         if (found == 'T' || found == 'Z' || found == 'X')
-            return;
+            return found == 'T';
         wait_a_moment();
     }
+    return false;
 }
 
 /* ---------------------------------------------------------------- the end of a parent */

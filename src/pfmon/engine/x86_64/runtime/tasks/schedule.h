@@ -103,14 +103,14 @@ void become_native(bool native);
 void end_run_in_deadlock(void) __attribute__((noreturn));
 
 /* deaths.c */
+enum { MOST_MOMENTS = 1000 };    /* milliseconds until a process has stopped, or ended */
 bool is_dead(uint32_t host);
 char state_of(uint32_t host);
 void wait_for_death(uint32_t host);
-void wait_for_stop(uint32_t host);
+bool stops_within(uint32_t host, int moments);
 int64_t set_parent_death_signal(const uint64_t *a);
 void doom_children(uint32_t host);
 void follow_death(void);
-void wait_a_moment(void);
 
 /* sent_signals.c */
 void stop_process(void);

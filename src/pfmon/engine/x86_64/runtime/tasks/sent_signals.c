@@ -4,15 +4,15 @@
 #include <asm/siginfo.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
-#include <linux/fcntl.h>
 #include <linux/signal.h>
 
 #include "runtime.h"
 #include "schedule.h"
+#include "waits/waits.h"
 #include "world/text.h"
 #include "world/world.h"
 
-enum { STOP_MOMENTS = 5, INFO_BYTES = 4096, ALL = -1 };
+enum { STOP_MOMENTS = 5, ALL = -1 };
 
 /* Whether kill(2) with that number, of the host, reaches a process. */
 static bool reaches(int32_t given, uint32_t host) {
@@ -26,15 +26,8 @@ static bool stops(uint64_t signal) {
 }
 
 /* Whether a process stops: it may handle the signal, unless that is SIGSTOP. */
-static bool has_stopped(uint32_t host, uint64_t signal) {
-    int i;
-    if (signal == SIGSTOP) {
-        wait_for_stop(host);
-        return true;
-    }
-    for (i = 0; i < STOP_MOMENTS && state_of(host) != 'T'; i++)
-        wait_a_moment();
-    return i < STOP_MOMENTS;
+static bool is_stopped_by(uint32_t host, uint64_t signal) {
+    return stops_within(host, signal == SIGSTOP ? MOST_MOMENTS : STOP_MOMENTS) || signal == SIGSTOP;
 }
 
 static void follow_signal(int32_t given, uint64_t signal) {
@@ -46,7 +39,7 @@ static void follow_signal(int32_t given, uint64_t signal) {
         if (signal == SIGCONT)
             it->stopped = false;
         else if (stops(signal))
-            it->stopped = i != own_place && has_stopped(it->host, signal);
+            it->stopped = i != own_place && is_stopped_by(it->host, signal);
         else if (i != own_place) {
             doom_children(it->host);
             wait_for_death(it->host);
@@ -120,20 +113,9 @@ static const siginfo_t *with_host_s_sender(uint64_t at, siginfo_t *info) {
 
 /* The host's number of the process that a descriptor of pidfd_open(2) refers to; 0: there is none. */
 static uint32_t process_of_file(uint64_t file) {
-    static char text[INFO_BYTES];
-    struct text name;
-    const char *at = text;
-    int64_t info = KERNEL3(__NR_open, info_name_of_descriptor((int)file, &name), O_RDONLY | O_CLOEXEC, 0), bytes;
-    if (failed(info))
-        return 0;
-    bytes = KERNEL3(__NR_read, info, text, sizeof(text) - 1);
-    KERNEL1(__NR_close, info);
-    text[bytes > 0 ? bytes : 0] = 0;
-    while (*at && !begins_with(at, "Pid:\t"))
-        while (*at && *at++ != '\n')
-            ;
-    at += *at ? strlen("Pid:\t") : 0;
-    return (uint32_t)take_number(&at);
+    struct text info;
+    const char *at = read_descriptor_info((int)file, &info) ? value_of_field(info.bytes, "Pid:") : NULL;
+    return at ? (uint32_t)take_number(&at) : 0;
 }
 
 /* rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal: `info_at` is the number of the argument. */

@@ -59,14 +59,9 @@ static bool is_inside_epoll(int file, int depth) {
     const char *at;
     if (depth == 0 || !read_descriptor_info(file, &info))
         return false;
-    for (at = info.bytes; *at; at++)
-        if (begins_with(at, "tfd:")) {
-            at += 4;
-            while (*at == ' ')
-                at++;
-            if (!is_inside_file((int)take_number(&at), depth - 1))
-                return false;
-        }
+    for (at = info.bytes; (at = value_of_field(at, "tfd:"));)
+        if (!is_inside_file((int)take_number(&at), depth - 1))
+            return false;
     return true;
 }
 

@@ -92,12 +92,6 @@ static void put_state_line(struct text *to, const char *line, uint64_t bytes) {
         put_text(to, seen == 'R' ? STATE_LINE "R (running)\n" : seen == 'S' ? STATE_LINE "S (sleeping)\n" : STATE_LINE "D (disk sleep)\n");
 }
 
-static const char *after_line(const char *at) {
-    while (*at && *at++ != '\n')
-        ;
-    return at;
-}
-
 static bool is_of_namespaces(const char *line) {
     return begins_with(line, "NSpid:") || begins_with(line, "NStgid:") || begins_with(line, "NSpgid:") || begins_with(line, "NSsid:");
 }

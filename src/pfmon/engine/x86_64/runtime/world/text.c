@@ -83,6 +83,22 @@ bool begins_with(const char *text, const char *beginning) {
     return !*beginning;
 }
 
+const char *after_line(const char *text) {
+    while (*text && *text++ != '\n')
+        ;
+    return text;
+}
+
+const char *value_of_field(const char *text, const char *name) {
+    for (; *text; text = after_line(text))
+        if (begins_with(text, name)) {
+            for (text += strlen(name); *text == ' ' || *text == '\t'; text++)
+                ;
+            return text;
+        }
+    return NULL;
+}
+
 uint64_t length_of_word(const char *text) {
     uint64_t count = 0;
     while (text[count] && text[count] != ' ')

@@ -31,6 +31,8 @@ const char *info_name_of_descriptor(int file, struct text *room);
 /* A file of another process's directory: "/fd/" and its like. */
 const char *name_in_process(uint32_t process, const char *file, struct text *room);
 bool begins_with(const char *text, const char *beginning);
+const char *after_line(const char *text);
+const char *value_of_field(const char *text, const char *name);   /* of "name value" in a line of proc(5); NULL: none has it */
 uint64_t length_of_word(const char *text);       /* up to a space, or the end */
 
 #endif

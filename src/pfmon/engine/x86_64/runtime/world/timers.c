@@ -100,15 +100,8 @@ bool eventfd_number(int file, uint64_t *number) {
     path_of_file(file, &info);
     if (strcmp(info.bytes, "anon_inode:[eventfd]") || !read_descriptor_info(file, &info))
         return false;
-    *number = 0;                 /* kernels before 5.2 do not tell */
-    for (at = info.bytes; *at; at++)
-        if (begins_with(at, "eventfd-id:")) {
-            at += 11;
-            while (*at == ' ')
-                at++;
-            *number = take_number(&at);
-            break;
-        }
+    at = value_of_field(info.bytes, "eventfd-id:");
+    *number = at ? take_number(&at) : 0;     /* kernels before 5.2 do not tell */
     return true;
 }
 
