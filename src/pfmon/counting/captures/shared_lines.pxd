@@ -37,6 +37,8 @@ cdef class SharedLines(Consumer):
     cdef void access_line(self, uint64_t instruction, uint64_t number, uint8_t offset, uint8_t size,
                           uint32_t kind) noexcept nogil
     cdef LineUse* line_of(self, uint64_t number) noexcept nogil
-    cdef SharedUse* use_of(self, uint64_t number, uint64_t instruction, uint8_t offset, uint8_t size) noexcept nogil
+    cdef LineUse* place_of_line(self, uint64_t key) noexcept nogil
+    cdef SharedUse* use_of(self, const SharedUse* wanted) noexcept nogil
+    cdef SharedUse* place_of_use(self, const SharedUse* wanted) noexcept nogil
     cdef bint grow_lines(self) noexcept nogil
     cdef bint grow_uses(self) noexcept nogil

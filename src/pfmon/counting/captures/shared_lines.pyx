@@ -7,6 +7,7 @@ with which a line is both shared and stored to; what the first thread did alone,
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from pfmon.stream._stream cimport (
     AccessKind, BLOCK_MASK, BlockAccess, BlockHead, BlockInstruction, Failure, Mark, executed, further_kind, is_second,
@@ -77,6 +78,7 @@ cdef class SharedLines(Consumer):
     cdef void access_line(self, uint64_t instruction, uint64_t number, uint8_t offset, uint8_t size,
                           uint32_t kind) noexcept nogil:
         cdef LineUse* line = self.line_of(number)
+        cdef SharedUse wanted
         cdef SharedUse* use
         cdef uint64_t thread = <uint64_t>1 << (self.thread & 63), part
         cdef bint moved, unrelated
@@ -95,7 +97,10 @@ cdef class SharedLines(Consumer):
             line.holders |= thread
         if not line.shared or not line.stored:
             return
-        use = self.use_of(number, instruction, offset, size)
+        memset(&wanted, 0, sizeof(SharedUse))
+        wanted.key, wanted.instruction, wanted.thread = number + 1, instruction, self.thread
+        wanted.offset, wanted.size = offset, size
+        use = self.use_of(&wanted)
         if use != NULL:
             use.loads += kind & AccessKind.READ
             use.stores += (kind & AccessKind.WRITE) >> 1
@@ -104,70 +109,66 @@ cdef class SharedLines(Consumer):
 
     cdef LineUse* line_of(self, uint64_t number) noexcept nogil:
         """Returns the use of a line; NULL: there is no memory."""
-        cdef uint64_t place
+        cdef LineUse* line
         if 2 * self.line_count >= self.line_room and not self.grow_lines():
             self.fail(Failure.OUT_OF_MEMORY)
             return NULL
-        place = number * LINE_HASH >> 20 & (self.line_room - 1)
-        while self.lines[place].key and self.lines[place].key != number + 1:
-            place = (place + 1) & (self.line_room - 1)
-        if self.lines[place].key == 0:
-            self.lines[place].key, self.lines[place].first = number + 1, self.thread
+        line = self.place_of_line(number + 1)
+        if line.key == 0:
+            line.key, line.first = number + 1, self.thread
             self.line_count += 1
+        return line
+
+    cdef LineUse* place_of_line(self, uint64_t key) noexcept nogil:
+        """Returns where a line is, or a free place for it."""
+        cdef uint64_t place = (key - 1) * LINE_HASH >> 20 & (self.line_room - 1)
+        while self.lines[place].key and self.lines[place].key != key:
+            place = (place + 1) & (self.line_room - 1)
         return &self.lines[place]
 
-    cdef SharedUse* use_of(self, uint64_t number, uint64_t instruction, uint8_t offset, uint8_t size) noexcept nogil:
-        """Returns the accesses of an instruction of the running thread to a place in a line; NULL: there is no
-        memory."""
-        cdef uint64_t place
+    cdef SharedUse* use_of(self, const SharedUse* wanted) noexcept nogil:
+        """Returns the accesses of an instruction of a thread to a place in a line; NULL: there is no memory."""
         cdef SharedUse* use
         if 2 * self.use_count >= self.use_room and not self.grow_uses():
             self.fail(Failure.OUT_OF_MEMORY)
             return NULL
-        place = use_hash(number + 1, instruction, self.thread, offset, size) & (self.use_room - 1)
-        while True:
-            use = &self.uses[place]
-            if use.key == 0:
-                use.key, use.instruction, use.thread = number + 1, instruction, self.thread
-                use.offset, use.size = offset, size
-                self.use_count += 1
-                return use
-            if use.key == number + 1 and use.instruction == instruction and use.thread == self.thread \
-                    and use.offset == offset and use.size == size:
-                return use
+        use = self.place_of_use(wanted)
+        if use.key == 0:
+            use[0] = wanted[0]
+            self.use_count += 1
+        return use
+
+    cdef SharedUse* place_of_use(self, const SharedUse* wanted) noexcept nogil:
+        """Returns where these accesses are counted, or a free place for them."""
+        cdef uint64_t place = use_hash(wanted) & (self.use_room - 1)
+        while self.uses[place].key and not is_same_use(&self.uses[place], wanted):
             place = (place + 1) & (self.use_room - 1)
+        return &self.uses[place]
 
     cdef bint grow_lines(self) noexcept nogil:
         cdef LineUse* before = self.lines
-        cdef uint64_t i, place, room = self.line_room
+        cdef uint64_t i, room = self.line_room
         cdef LineUse* lines = <LineUse*>calloc(2 * room, sizeof(LineUse))
         if lines == NULL:
             return False
+        self.lines, self.line_room = lines, 2 * room
         for i in range(room):
             if before[i].key:
-                place = (before[i].key - 1) * LINE_HASH >> 20 & (2 * room - 1)
-                while lines[place].key:
-                    place = (place + 1) & (2 * room - 1)
-                lines[place] = before[i]
+                self.place_of_line(before[i].key)[0] = before[i]
         free(before)
-        self.lines, self.line_room = lines, 2 * room
         return True
 
     cdef bint grow_uses(self) noexcept nogil:
         cdef SharedUse* before = self.uses
-        cdef uint64_t i, place, room = self.use_room
+        cdef uint64_t i, room = self.use_room
         cdef SharedUse* uses = <SharedUse*>calloc(2 * room, sizeof(SharedUse))
         if uses == NULL:
             return False
+        self.uses, self.use_room = uses, 2 * room
         for i in range(room):
             if before[i].key:
-                place = use_hash(before[i].key, before[i].instruction, before[i].thread, before[i].offset,
-                                 before[i].size) & (2 * room - 1)
-                while uses[place].key:
-                    place = (place + 1) & (2 * room - 1)
-                uses[place] = before[i]
+                self.place_of_use(&before[i])[0] = before[i]
         free(before)
-        self.uses, self.use_room = uses, 2 * room
         return True
 
     def accesses(self):
@@ -194,10 +195,14 @@ cdef inline uint64_t part_of(uint8_t offset, uint8_t size, uint32_t line_shift) 
     return (~<uint64_t>0 >> (63 - (last - first))) << first
 
 
-cdef inline uint64_t use_hash(uint64_t key, uint64_t instruction, uint32_t thread, uint8_t offset,
-                              uint8_t size) noexcept nogil:
-    cdef uint64_t mixed = (key * LINE_HASH ^ instruction) * LINE_HASH
-    return (mixed ^ (<uint64_t>thread << 16 | <uint64_t>offset << 8 | size)) * LINE_HASH >> 20
+cdef inline bint is_same_use(const SharedUse* a, const SharedUse* b) noexcept nogil:
+    return a.key == b.key and a.instruction == b.instruction and a.thread == b.thread and a.offset == b.offset \
+        and a.size == b.size
+
+
+cdef inline uint64_t use_hash(const SharedUse* use) noexcept nogil:
+    cdef uint64_t mixed = (use.key * LINE_HASH ^ use.instruction) * LINE_HASH
+    return (mixed ^ (<uint64_t>use.thread << 16 | <uint64_t>use.offset << 8 | use.size)) * LINE_HASH >> 20
 
 
 cdef inline uint64_t string_extent(const uint64_t* marks, uint64_t count, uint32_t instruction) noexcept nogil:
