@@ -16,24 +16,22 @@ from pfmon.engine.api import Engine, ExitReport, FollowRules, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import LostError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.session.run.collected_data import CollectedData
 from pfmon.session.run.monitoring import Interval, Monitoring
 from pfmon.session.run.programmed_plan import ProgrammedPlan
 from pfmon.session.run.programmed_pmu import Count, ProgrammedPmu, RunData, ThreadCounts
 from pfmon.session.run.run_outcome import RunOutcome, Times
 from pfmon.session.run.run_plan import RunPlan
-from pfmon.stream._stream import Consumer, Tee
+from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
-    from pfmon.counting._counting import SharedLines
     from pfmon.program.loaded_objects import LoadedObjects, ObjectFile
     from pfmon.program.source_texts import SourceFile
-    from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.code_profile import Profile
     from pfmon.session.profile.finding import Finding
     from pfmon.session.profile.python_profile import PythonProfile
-    from pfmon.session.profile.shared_lines import SharedLinesReport
     from pfmon.session.run.followed_tasks import FollowedTasks, OnTask
-    from pfmon.session.run.report_collector import CollectedReport, ObservedRun, ReportCollector
+    from pfmon.session.run.report_collector import ObservedRun
     from pfmon.session.run.run_recording import RunRecording
     from pfmon.session.sampling.sampled_run import SampledRun
     from pfmon.session.sampling.sampling_period import Sample
@@ -82,9 +80,7 @@ class Session:
             self.close()
             raise
         self._stopped = ""
-        self._surveyed: CollectedReport | None = None
-        self._calls: ExactCalls | None = None
-        self._shared: SharedLinesReport | None = None
+        self._collected: CollectedData | None = None
         self._at_work: Monitoring | SampledRun | None = None
         self._misplaced: BaseException | None = None
 
@@ -265,30 +261,20 @@ class Session:
         self, reader: Consumer, running: AbstractContextManager[object], data: PerformanceData | None = None
     ) -> tuple[ExitReport | None, Times]:
         """Run the program, recording it if requested; return its ending and its times."""
-        survey = self._survey()
-        if survey:
-            reader = survey.beside(reader)
-        shared = self._shared_lines()
-        if shared:
-            reader = Tee(shared, reader)
+        figures = None if self._tasks else self._programmed.surveyed_machine  # each task has its own
+        self._collected = collected = CollectedData(self.plan, self.engine, figures)
+        reader = collected.beside(reader)
         if self._recording:
             reader = self._recording.consumer(reader, self._traced)
         log_phase("load")
         before = _now()
-        with self._limited(), survey.running if survey else nullcontext(), running:
+        with self._limited(), collected.running, running:
             ending = self.engine.run(reader, data)
         log_phase("run")
         if self._recording and self._stopped != FAILED:
             self.unrecorded = self._recording.finish(ending)
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
-        if survey and self.plan.collect_report:
-            self._surveyed = survey.finish(self.engine, self.objects, self.plan.demangle)
-        if shared:
-            from pfmon.session.profile.shared_lines import shared_lines_report
-
-            self._shared = shared_lines_report(shared, self.objects, self.plan.demangle, self.engine.instruction_set)
-        if survey and self.plan.collect_calls:
-            self._calls = survey.calls(self.engine)
+        collected.finish(lambda: self.objects)
         return ending, times
 
     def _run(self, on_interval: Callable[[Interval], None]) -> RunOutcome:
@@ -338,21 +324,6 @@ class Session:
             finding=observer.finding(self.plan, self.objects) if observer else finding,
         )
 
-    def _survey(self) -> ReportCollector | None:
-        if self._programmed.surveyed_machine is None or self._tasks:  # each task has its own
-            return None
-        from pfmon.session.run.report_collector import ReportCollector
-
-        plan = self.plan
-        return ReportCollector(self._programmed.surveyed_machine, self.engine, plan.threaded, plan.collect_edges)
-
-    def _shared_lines(self) -> SharedLines | None:
-        if not self.plan.shared_lines:
-            return None
-        from pfmon.session.profile.shared_lines import reader
-
-        return reader(self.engine.table)
-
     def _observer(self) -> ObservedRun:
         from pfmon.session.run.report_collector import ObservedRun
 
@@ -374,6 +345,7 @@ class Session:
     def _outcome(
         self, ending: ExitReport | None, times: Times, counts: list[Count], notes: Sequence[str]
     ) -> RunOutcome:
+        assert self._collected
         if self._damage:
             notes = [*notes, f"{self._damage}; the counts are those up to there"]
         return RunOutcome(
@@ -385,9 +357,9 @@ class Session:
             stopped=self._stopped,
             notes=notes,
             notices=self._notices,
-            surveyed=self._surveyed,
-            calls=self._calls,
-            shared=self._shared,
+            surveyed=self._collected.report,
+            calls=self._collected.calls,
+            shared=self._collected.shared,
             sources=getattr(self.engine, "sources", {}),
         )
 

@@ -1,0 +1,68 @@
+"""Readers of a run's stream beside its counts: of a report on the machine, of calls, of lines that threads share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
+
+from pfmon.engine.api import Engine
+from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.session.run.run_plan import RunPlan
+from pfmon.stream._stream import Consumer, Tee
+
+if TYPE_CHECKING:
+    from pfmon.counting._counting import SharedLines
+    from pfmon.program.loaded_objects import LoadedObjects
+    from pfmon.session.profile.call_rows import ExactCalls
+    from pfmon.session.profile.shared_lines import SharedLinesReport
+    from pfmon.session.run.report_collector import CollectedReport, ReportCollector
+
+
+class CollectedData:
+    """What a plan wants of a run beside its counts. ``figures``: those of the machine that the reports are about; None:
+    there are none.
+
+    Attributes: ``report``, ``calls`` and ``shared``, as `RunOutcome` has them; None until `finish`, or unless the plan
+    wants them."""
+
+    def __init__(self, plan: RunPlan, engine: Engine, figures: MachineFigures | None) -> None:
+        self._plan, self._engine = plan, engine
+        self._collector = self._make_collector(figures) if figures else None
+        self._lines = self._make_lines() if plan.shared_lines else None
+        self.report: CollectedReport | None = None
+        self.calls: ExactCalls | None = None
+        self.shared: SharedLinesReport | None = None
+
+    def _make_collector(self, figures: MachineFigures) -> ReportCollector:
+        from pfmon.session.run.report_collector import ReportCollector
+
+        return ReportCollector(figures, self._engine, self._plan.threaded, self._plan.collect_edges)
+
+    def _make_lines(self) -> SharedLines:
+        from pfmon.session.profile.shared_lines import reader
+
+        return reader(self._engine.table)
+
+    @property
+    def running(self) -> AbstractContextManager[object]:
+        """The machine's thread, if one runs."""
+        return self._collector.running if self._collector else nullcontext()
+
+    def beside(self, reader: Consumer) -> Consumer:
+        """Return the consumer of the stream that lets ``reader`` read it too."""
+        if self._collector:
+            reader = self._collector.beside(reader)
+        return Tee(self._lines, reader) if self._lines else reader
+
+    def finish(self, objects: Callable[[], LoadedObjects]) -> None:
+        """The run has ended. LostError: data was lost. ``objects``: gives the object files of the code."""
+        plan, engine = self._plan, self._engine
+        if self._collector and plan.collect_report:
+            self.report = self._collector.finish(engine, objects(), plan.demangle)
+        if self._lines:
+            from pfmon.session.profile.shared_lines import shared_lines_report
+
+            self.shared = shared_lines_report(self._lines, objects(), plan.demangle, engine.instruction_set)
+        if self._collector and plan.collect_calls:
+            self.calls = self._collector.calls(engine)
