@@ -133,16 +133,17 @@ class Autofdo(SampleExport):
         count: int,
     ) -> None:
         """Add a branch, if it is to the first instruction of a function: a call."""
-        callee = scopes.stack(target)
+        callee, symbol = scopes.stack(target), self.names.symbol(target)
         if callee and callee[0].start == target:
-            profiles.setdefault(callee[0].name, FunctionProfile()).head += count
-        symbol = self.names.symbol(target)
-        name = callee[0].name if callee and callee[0].start == target else symbol.name if symbol else ""
-        entry = callee[0].start if callee else symbol.address if symbol else -1
-        if name and entry == target:
-            found, line = _place(profiles, scopes.stack(source), file, source)
-            if found and found.lines[line]:
-                found.targets.setdefault(line, Counter())[name] += count
+            name = callee[0].name
+            profiles.setdefault(name, FunctionProfile()).head += count
+        elif symbol and symbol.address == target and not callee:
+            name = symbol.name
+        else:
+            return
+        found, line = _place(profiles, scopes.stack(source), file, source)
+        if name and found and found.lines[line]:
+            found.targets.setdefault(line, Counter())[name] += count
 
 
 def pieces(ranges: dict[tuple[int, int], int], borders: set[int]) -> Iterator[Piece]:
