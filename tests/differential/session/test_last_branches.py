@@ -4,6 +4,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from grids import each
@@ -55,7 +56,7 @@ def log(name: str, size: str) -> tuple[list[Step], list[Taken]]:
     return steps, list(taken_branches(steps))
 
 
-def sampled(name: str, size: str, pmu: str, filters: str, events: str = "instructions", **options: object) -> pfmon.Run:
+def sampled(name: str, size: str, pmu: str, filters: str, events: str = "instructions", **options: Any) -> pfmon.Run:
     command = [str(EXAMPLES / "x86_64" / name), size]
     return pfmon.run(
         command,
@@ -63,7 +64,7 @@ def sampled(name: str, size: str, pmu: str, filters: str, events: str = "instruc
         events=events,
         branch_filter=filters,
         stdout=pfmon.DEVNULL,
-        **{"long_smpl_periods": PERIOD, **options},  # type: ignore[arg-type]
+        **{"long_smpl_periods": PERIOD, **options},
     )
 
 
@@ -183,8 +184,13 @@ def test_each_thread_has_its_own_records(tmp_path: Path) -> None:
     program = compile_c(tmp_path, THREADS, "-pthread")
     recording = tmp_path / "recording"
     pfmon.record(recording, [str(program)], pmu="skylake", events="none", quantum=50)
-    options = {"pmu": "skylake", "events": "instructions", "long_smpl_periods": 997, "branch_filter": "any"}
-    samples = pfmon.replay(recording, **options).samples  # type: ignore[arg-type]
+    options: dict[str, Any] = {
+        "pmu": "skylake",
+        "events": "instructions",
+        "long_smpl_periods": 997,
+        "branch_filter": "any",
+    }
+    samples = pfmon.replay(recording, **options).samples
     engine, recorder = ReplayEngine(str(recording)), Recorder()
     engine.run(recorder)
     held: dict[int, list[tuple[int, int]]] = {}

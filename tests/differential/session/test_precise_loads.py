@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from grids import each
@@ -67,8 +68,8 @@ def built(stride: int) -> "tuple[TemporaryDirectory[str], Path, int, int]":
     return directory, made, symbols["load"], symbols["table"]
 
 
-def sampled(made: Path, pmu: str, events: str, period: int = 1, **options: object) -> pfmon.Run:
-    return pfmon.run([str(made)], pmu=pmu, events=events, long_smpl_periods=period, **options)  # type: ignore[arg-type]
+def sampled(made: Path, pmu: str, events: str, period: int = 1, **options: Any) -> pfmon.Run:
+    return pfmon.run([str(made)], pmu=pmu, events=events, long_smpl_periods=period, **options)
 
 
 def captured(samples: list[Sample]) -> Iterator[tuple[Sample, DataCapture]]:
