@@ -453,7 +453,7 @@ class TlbLevel(IntEnum):
     TLB_FAULT = 3
 
 class LoadSource(IntEnum):
-    """What served a load."""
+    """The part of the memory system that a load got its data from."""
 
     SOURCE_L1 = 1
     SOURCE_FILL_BUFFER = 2

@@ -9,7 +9,7 @@ from pfmon.stream._stream cimport BlockTable, EventSetConsumer
 cdef enum:
     MAX_LATE_LOADS = 1024        # accesses of a block
 
-cdef struct LateLoad:            # of an access of the current block that a listener is told of
+cdef struct LateLoad:            # a load of the current block, for the listener
     uint32_t cycles              # beyond the latency of L1D
     uint8_t source               # LoadSource; 0: L1D served it
 

@@ -86,7 +86,7 @@ class TlbLevels:
 
 
 class PreciseLevels:
-    """What served a precise load, recorded in its sample."""
+    """Levels that served precise loads, from their samples."""
 
     def __init__(self, figures: MachineFigures) -> None:
         self.names = PreciseLoads.levels
