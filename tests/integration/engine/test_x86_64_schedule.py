@@ -1,6 +1,5 @@
 """The processes of a run under the x86_64 engine: one executes at a time, in an order that repeats."""
 
-import re
 import shutil
 import subprocess
 import time
@@ -240,8 +239,7 @@ def test_processes_that_do_random_things_repeat(seed: int, tmp_path: Path) -> No
 def test_processes_end_with_pfmon_s_first_one(families: Path) -> None:
     done = pfmon("-e", EVENT, str(families), "many")
     assert done.stdout.startswith("processes 200\n")
-    killed = re.search("killed at the program's end: ([0-9]+) processes", done.stderr)
-    assert killed and 100 < int(killed[1]) <= 200, done.stderr  # on a busy host some have ended before
+    assert "killed at the program's end: 200 processes" in done.stderr
 
 
 def test_host_clock_and_host_ids_are_the_host_s() -> None:

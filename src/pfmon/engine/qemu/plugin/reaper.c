@@ -153,8 +153,10 @@ static int32_t end_all(bool patient) {
     for (began = now(); left && now() - began < PATIENCE; left = reap(&ended)) {
         for (looks = 0; looks < MAX_STOP_SCANS && send_to_all(SIGSTOP); looks++)
             ;
-        if (!send_to_all(SIGKILL) && looks == 0)
+        if (!send_to_all(SIGKILL) && looks == 0) {
+            reap(&ended);            /* those that have died since */
             break;                   /* the others belong to other users */
+        }
         poll(NULL, 0, MOMENT);
     }
     return ended;
