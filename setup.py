@@ -7,7 +7,6 @@ other are plain C calls, and declarations are parsed once. C files lie below bui
 
 import os
 import platform
-import re
 import subprocess
 import sys
 from copy import copy
@@ -164,9 +163,7 @@ class BuildExtensions(build_ext):
             depends=[*sources, *headers],
         )
         path.parent.mkdir(parents=True, exist_ok=True)
-        place = re.search(r"define RUNTIME_AT (0x[0-9A-F]+)", (RUNTIME / "memory_map.h").read_text())
-        assert place
-        options = ["-nostdlib", "-static", "-no-pie", *f"{COMPILER.image_base}{place[1]}".split()]
+        options = ["-nostdlib", "-static-pie", *COMPILER.linker]
         self.compiler.link_executable(objects, str(path), extra_postargs=options)
 
 

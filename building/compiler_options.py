@@ -16,14 +16,12 @@ class CompilerOptions(NamedTuple):
     """Attributes of a function that is not optimised."""
     runtime: tuple[str, ...]
     """For the runtime of the x86_64 engine: it leaves vector registers alone, and its loops are no calls of memset."""
-    image_base: str
-    """The option of the linker for the address of an executable."""
+    linker: tuple[str, ...]
+    """For linking the runtime."""
 
 
-GCC = CompilerOptions(
-    "optimize(0)", ("-mgeneral-regs-only", "-fno-tree-loop-distribute-patterns"), "-Wl,--no-relax,-Ttext-segment="
-)
-CLANG = CompilerOptions("optnone,noinline", ("-mno-mmx", "-mno-sse", "-mno-sse2"), "-fuse-ld=lld -Wl,--image-base=")
+GCC = CompilerOptions("optimize(0)", ("-mgeneral-regs-only", "-fno-tree-loop-distribute-patterns"), ())
+CLANG = CompilerOptions("optnone,noinline", ("-mno-mmx", "-mno-sse", "-mno-sse2"), ("-fuse-ld=lld",))
 """zig cc has no -mgeneral-regs-only and does not say so."""
 
 

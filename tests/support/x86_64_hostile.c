@@ -20,7 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ON_EXIT = 0x7E0F0000 };   /* WAYS_AT + WAYS_ON_EXIT */
+#include "x86_64_areas.h"
+
 
 static char secret[4096], folder[4096], made[4096], stack[1 << 16], line[256];
 static int is_native, is_again, own_file;
@@ -194,7 +195,7 @@ int main(int count, char **words) {
     strcat(strcpy(address.sun_path, folder), "/socket");
     if (is_native)
         act();
-    *(volatile uint64_t *)ON_EXIT = (uint64_t)enter;
+    *(volatile uint64_t *)(FIRST_WAYS + slide_of_areas()) = (uint64_t)enter;   /* ways->on_exit */
     syscall(SYS_getppid);
     return 1;
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "x86_64_areas.h"
+
 static sigjmp_buf back;
 static int code;
 
@@ -18,9 +20,11 @@ static void take(int number, siginfo_t *info, void *context) {
 }
 
 int main(void) {
-    static const struct { const char *name; uint64_t at; } places[] = {
-        {"announcements", 0x60001000}, {"the first announcement", 0x60401000}, {"code", 0x70000000}, {"exits", 0x77000000},
-        {"ways", 0x7E0F0000}, {"branches", 0x7E100000}, {"names", 0x700000021000}, {"data", 0x700000048000},
+    const uint64_t low = slide_of_areas(), image = image_of_runtime(low);
+    const struct { const char *name; uint64_t at; } places[] = {
+        {"announcements", low + 0x60001000}, {"the first announcement", low + 0x60401000}, {"code", low + 0x70000000},
+        {"exits", low + 0x77000000}, {"ways", low + FIRST_WAYS}, {"branches", low + 0x7E100000}, {"names", 0x700000000000},
+        {"text", image + 0x1000}, {"data", data_of_runtime(image)},
     };
     struct sigaction action;
     unsigned i;

@@ -17,10 +17,23 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "x86_64_areas.h"
+
 enum { FILE_IN_MEMORY = 9 };
 
-static const uint64_t places[] = {0x60000000, 0x60001000, 0x60400000, 0x70000000, 0x7D010000, 0x7E000000, 0x7E000090, 0x7E100000,
-                                  0x6FFFFFFFF000, 0x700000000000, 0x700000012000, 0x710000000000};
+enum { LOW = 8 };
+static uint64_t places[] = {0x60000000, 0x60001000, 0x60400000, 0x70000000, 0x7D010000, 0x7E000000, 0x7E000090, 0x7E100000,
+                            0x6FFFFFFFF000, 0x700000000000, 0x700100000000, 0x710000000000};
+
+/* The memory map's addresses become those of this run. */
+static void find_areas(void) {
+    uint64_t slide = slide_of_areas();
+    int i;
+    for (i = 1; i < LOW; i++)
+        places[i] += slide;
+    if (slide)
+        places[10] = data_of_runtime(image_of_runtime(slide));
+}
 
 static void show(const char *name, long result) {
     printf("%s %s\n", name, result < 0 ? strerrorname_np(errno) : "done");
@@ -122,6 +135,7 @@ static void make_random_calls(int count) {
 }
 
 int main(int argc, char **argv) {
+    find_areas();
     if (argc == 3) {
         drawn = strtoull(argv[1], 0, 0) * 0x9E3779B97F4A7C15u + 1;
         if (dup2(memfd_create("file", 0), FILE_IN_MEMORY) != FILE_IN_MEMORY || ftruncate(FILE_IN_MEMORY, 1 << 16))
@@ -129,7 +143,7 @@ int main(int argc, char **argv) {
         make_random_calls(atoi(argv[2]));
         _exit(3);
     }
-    give_pointers(0x7E000100);
+    give_pointers((long)places[5] + 0x100);
     open_files();
     return 0;
 }

@@ -1,12 +1,14 @@
 /* Stores random values at random addresses in memory of the x86_64 engine's runtime, and ends with status 3. Arguments: the
-   seed, the start and the bytes of the memory, the number of stores. The start 0 stands for its lists, at an address that differs
-   from run to run: that of the ring is in its state. */
+   seed, the start and the bytes of the memory, the number of stores. The start is one of the memory map; 0 stands for the runtime's
+   lists (the address of the ring is in its state), 1 for its data. */
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { STATE_AT = 0x7E000000, STATE_RING = 144 };    /* state.h */
+#include "x86_64_areas.h"
+
+enum { FIRST_STATE = 0x7E000000, STATE_RING = 144 };     /* state.h */
 
 static uint64_t state;
 
@@ -31,14 +33,18 @@ static void store(uint64_t at, uint64_t value) {
 }
 
 int main(int argc, char **argv) {
-    uint64_t start, bytes;
+    uint64_t start, bytes, slide = slide_of_areas();
     int i, count;
     if (argc < 5)
         return 1;
     state = strtoull(argv[1], 0, 0) * 0x9E3779B97F4A7C15u + 1;
     start = strtoull(argv[2], 0, 0);
     if (start == 0)
-        start = *(uint64_t *)(STATE_AT + STATE_RING) & -(uint64_t)0x400000;
+        start = *(uint64_t *)(FIRST_STATE + slide + STATE_RING) & -(uint64_t)0x400000;
+    else if (start == 1)
+        start = data_of_runtime(image_of_runtime(slide));
+    else
+        start += slide;
     bytes = strtoull(argv[3], 0, 0);
     count = atoi(argv[4]);
     for (i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +12,7 @@ from command import refused
 from grids import few, first_quick
 from guests import SMALL
 from qemu_guests import EXAMPLES, QEMU, assemble
-from x86_64_host import ENGINE, MARKS, PFMON, V3, WAYS, compiled, counted, outcomes, pfmon
+from x86_64_host import ENGINE, MARKS, PFMON, SUPPORT, V3, WAYS, compiled, counted, outcomes, pfmon
 
 from pfmon.engine.x86_64.processors import FEATURES
 from pfmon.engine.x86_64.x86_64_guest import UNSUPPORTED as WHY
@@ -385,22 +386,22 @@ def test_program_that_kills_itself_is_counted_up_to_there(tmp_path: Path) -> Non
         assert counted([program], *way, status=137) == 6
 
 
-AREA = 0x6000_1000
-"""Where the runtime has the memory that it shares with the reader (memory_map.h)."""
+OVERWRITES = """
+#include "x86_64_areas.h"
+int main(void) {
+    memset((void *)(0x60001000 + slide_of_areas()), 0x77, 0x800000);
+    return 0;
+}
+"""
 
 
 @pytest.mark.parametrize("way", ["totals", "addresses"])
 def test_store_into_shared_memory_ends_the_run_without_counts(way: str, tmp_path: Path) -> None:
-    body = f"""
-        mov ${AREA}, %rdi
-        mov $0x800000, %ecx
-        mov $0x77, %eax
-        rep stosb
-        mov $60, %eax
-        xor %edi, %edi
-        syscall
-    """
-    done = pfmon(ENGINE, *WAYS[way], str(assemble(tmp_path, body)), status=125)
+    """The memory that the runtime shares with the reader (memory_map.h)."""
+    (tmp_path / "overwrites.c").write_text(OVERWRITES)
+    program = tmp_path / "overwrites"
+    subprocess.run(["cc", f"-I{SUPPORT}", "-o", program, f"{program}.c"], check=True)
+    done = pfmon(ENGINE, *WAYS[way], str(program), status=125)
     assert "has written into pfmon's memory" in done.stderr
 
 
@@ -411,11 +412,32 @@ def test_recording_replays_with_the_names_of_functions(tmp_path: Path) -> None:
     assert pfmon(*words, f"--replay={made}").stdout == recorded and "main" in recorded
 
 
-def test_runtime_is_built_without_relocations() -> None:
-    """Nobody would apply them (engine/x86_64/runtime/runtime.c)."""
+def test_relocations_of_the_runtime_are_relative() -> None:
+    """It applies no others (engine/x86_64/runtime/image.c)."""
     assert os.access(runtime_path(), os.X_OK)
-    told = subprocess.run(["readelf", "-r", runtime_path()], capture_output=True, text=True, check=True).stdout
-    assert "no relocations" in told
+    told = subprocess.run(["readelf", "-Wr", runtime_path()], capture_output=True, text=True, check=True).stdout
+    kinds = re.findall(r"R_X86_64_\w+", told)
+    assert kinds and set(kinds) == {"R_X86_64_RELATIVE"}
+
+
+AREAS = """
+#include <stdio.h>
+#include "x86_64_areas.h"
+int main(void) {
+    uint64_t slide = slide_of_areas();
+    printf("%lx %lx %lx\\n", slide, image_of_runtime(slide), *(uint64_t *)(0x7E000000 + slide + 144) >> 22);
+}
+"""
+
+
+def test_areas_lie_at_addresses_that_differ_from_run_to_run(tmp_path: Path) -> None:
+    """Those that translated code reaches, the runtime's file, the ring (state.h, STATE_RING)."""
+    (tmp_path / "areas.c").write_text(AREAS)
+    program = tmp_path / "areas"
+    subprocess.run(["cc", "-O1", f"-I{SUPPORT}", "-o", program, f"{program}.c"], check=True)
+    way = [ENGINE, *WAYS["addresses"], "--outfile=/dev/null"]
+    runs = [pfmon(*way, str(program)).stdout.split() for _ in range(4)]
+    assert all(len(set(addresses)) > 1 for addresses in zip(*runs, strict=True)), runs
 
 
 def test_accesses_of_the_engine_need_not_be_aligned(tmp_path: Path) -> None:

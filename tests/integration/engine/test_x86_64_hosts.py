@@ -140,7 +140,7 @@ def test_protection_key_keeps_the_runtime_s_memory(kernel: Kernel, tmp_path: Pat
     with_keys, queens = played_hosts.play("max", [command, commands_with([INSTRUCTIONS])[0]], kernel, tmp_path)
     *lines, count = with_keys.out.splitlines()
     assert with_keys.status == 0 and count.endswith("INSTRUCTIONS_RETIRED"), with_keys
-    assert len(lines) == 8 and all(line.endswith(f"SIGSEGV {NOT_MAPPED}") for line in lines)
+    assert len(lines) == 9 and all(line.endswith(f"SIGSEGV {NOT_MAPPED}") for line in lines)
     (tmp_path / "here").mkdir()
     here = played_hosts.run_here([commands_with([INSTRUCTIONS])[0]], tmp_path / "here")[0]
     assert counted(queens) == counted(here)

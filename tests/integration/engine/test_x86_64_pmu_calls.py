@@ -198,10 +198,11 @@ HOSTILE = """
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "layout.h"
+#include "x86_64_areas.h"
 /* Events of all kinds, and requests that look as if the runtime had made them: they count as made when as many buffers
    are handed over, which a loop fills. */
 int main(int count, char **words) {
-    struct request *request = &((struct area *)0x60000000)->request;
+    struct request *request = &((struct area *)(0x60001000 + slide_of_areas()))->request;
     struct perf_event_attr attributes = {.type = PERF_TYPE_HARDWARE, .size = sizeof(attributes), .config = 1,
                                          .exclude_kernel = 1};
     uint64_t word;
@@ -238,7 +239,9 @@ int main(int count, char **words) {
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("hostile")
     (place / "hostile.c").write_text(HOSTILE)
-    subprocess.run(["cc", "-O1", "-w", f"-I{PLUGIN}", "-o", place / "hostile", place / "hostile.c"], check=True)
+    subprocess.run(
+        ["cc", "-O1", "-w", f"-I{PLUGIN}", f"-I{SUPPORT}", "-o", place / "hostile", place / "hostile.c"], check=True
+    )
     return place / "hostile"
 
 

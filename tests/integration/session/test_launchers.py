@@ -49,8 +49,9 @@ int main(int count, char **words) {
 LIES = r"""
 #include <string.h>
 #include "layout.h"
+#include "x86_64_areas.h"
 int main(int count, char **words) {
-    struct area *area = (struct area *)0x60001000;
+    struct area *area = (struct area *)(0x60001000 + slide_of_areas());
     strcpy(area->message, words[1]);
     area->message_length = strlen(words[1]);
     area->executing = EXECUTES_ANEW;
@@ -60,6 +61,7 @@ int main(int count, char **words) {
 }
 """
 PLUGIN = Path(library.__file__).parent / "engine" / "qemu" / "plugin"
+SUPPORT = Path(__file__).resolve().parents[2] / "support"
 LINE = r"^pfmon: launcher: ([\d,]+) instructions before exec of (\S+) are not counted(?:, nor (\d+) process.*)?$"
 EVENTS = "instructions,branches,branch-misses,cycles"
 
@@ -174,7 +176,7 @@ def test_a_program_that_pretends_to_execute_has_no_counts(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "lies.c").write_text(LIES)
-    subprocess.run(["cc", "-I", str(PLUGIN), "-o", "lies", "lies.c"], cwd=tmp_path, check=True)
+    subprocess.run(["cc", f"-I{PLUGIN}", f"-I{SUPPORT}", "-o", "lies", "lies.c"], cwd=tmp_path, check=True)
     monkeypatch.setattr(x86_64_guest, "BEGIN_SECONDS", 0.5)
     done = pfmon_here("-e", "instructions", str(tmp_path / "lies"), *words)
     assert done.returncode == 125 and not done.stdout

@@ -33,7 +33,7 @@ GUEST_PIE = 0x1000_0000
 """Address of a position-independent program (memory_map.h)."""
 GUEST_LOW_END = 0x6000_0000
 """End of the files' addresses; the interpreter ends there."""
-AREA_BYTES = 0x0FFF_F000
+AREA_BYTES = 0x0FFF_E000
 """Largest area of announcements."""
 PAGE = 4096
 BEGIN_SECONDS, BEGIN_POLL = 60.0, 0.0005

@@ -1,18 +1,24 @@
 /* Ways between translated code and the runtime. Registers are in `state` at an absolute address, which any code reaches
-   without a register. */
+   without a register. Each instruction has that of the first slide, and is in a list, by which image.c corrects it. */
 
 #include "state.h"
 
-#define S(offset) STATE_AT + offset
+#define S(offset) FIRST_STATE + offset
+/* Behind an instruction whose address is followed by so many bytes. */
+#define LISTED(behind) \
+8:  .pushsection .low_addresses, "a"; \
+    .long 8b - 4 - behind - .; \
+    .popsection
 #define ALIGNMENT_CHECK 0x40000
 #define ALWAYS_SET 2
-#define SAVE(number, register) mov register, S(STATE_SAVED + 8 * number)
-#define LOAD(number, register) mov S(STATE_SAVED + 8 * number), register
+#define SAVE(number, register) mov register, S(STATE_SAVED + 8 * number); LISTED(0)
+#define LOAD(number, register) mov S(STATE_SAVED + 8 * number), register; LISTED(0)
 
 /* Those of the guest's that C does not expect: direction, and AC, with which the runtime's own accesses would have to be aligned. */
 #define CLEAR_FLAGS \
     cld; \
     testl $ALIGNMENT_CHECK, S(STATE_FLAGS); \
+    LISTED(4); \
     jz 9f; \
     pushq $ALWAYS_SET; \
     popfq; \
@@ -29,13 +35,22 @@ label: \
     mov $0, %eax; \
     SET_RIGHTS(label)
 
+    .section .low_addresses, "a"
+    .globl low_addresses
+low_addresses:
+
     .text
     .globl _start
 _start:
     xor %ebp, %ebp
-    mov %rsp, %rdi
+    mov %rsp, %rbx
     and $-16, %rsp
-    call begin
+    call move_image                  /* by so many bytes */
+    lea begin(%rip), %rdx
+    add %rax, %rdx
+    mov %rbx, %rdi
+    lea __ehdr_start(%rip), %rsi
+    call *%rdx
     ud2
 
     /* Translated code ends at an exit: S(STATE_EXIT) has its number. */
@@ -60,7 +75,7 @@ on_exit:
     OPEN(open_after_code)
     mov runtime_stack(%rip), %rsp
     pushfq
-    popq S(STATE_FLAGS)
+    popq S(STATE_FLAGS); LISTED(0)
     CLEAR_FLAGS
     call leave_code
     jmp resume
@@ -68,7 +83,7 @@ on_exit:
     /* An indirect branch whose target is not in the table: S(STATE_TARGET) has its address. */
     .globl on_miss
 on_miss:
-    movq $0, S(STATE_EXIT)
+    movq $0, S(STATE_EXIT); LISTED(4)
     jmp on_exit
 
     /* After a fault: the signal handler has filled `state`. */
@@ -87,7 +102,7 @@ enter_code:
     .globl resume
 resume:
     mov runtime_stack(%rip), %rsp
-    pushq S(STATE_FLAGS)
+    pushq S(STATE_FLAGS); LISTED(0)
     mov guest_rights(%rip), %eax
     SET_RIGHTS(close_for_code)
     cmp guest_rights(%rip), %eax     /* who jumped to wrpkru has other ones */
@@ -109,7 +124,7 @@ resume:
     LOAD(14, %r14)
     LOAD(15, %r15)
     LOAD(4, %rsp)
-    jmp *S(STATE_NEXT)
+    jmp *S(STATE_NEXT); LISTED(0)
 1:  ud2
 
     /* int64_t guarded_call(const uint64_t *arguments): a system call, or -EINTR at once when signals wait. A signal
@@ -127,7 +142,7 @@ guarded_call:
     mov 48(%rbx), %r9
     .globl guarded_begin
 guarded_begin:
-    cmpq $0, S(STATE_PENDING)
+    cmpq $0, S(STATE_PENDING); LISTED(1)
     jne interrupted
     .globl guarded_syscall
 guarded_syscall:
@@ -168,5 +183,9 @@ enter_handler:
 return_from_signal:
     mov $15, %eax
     syscall
+
+    .section .low_addresses, "a"
+    .globl low_addresses_end
+low_addresses_end:
 
     .section .note.GNU-stack, "", @progbits

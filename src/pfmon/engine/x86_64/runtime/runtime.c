@@ -145,11 +145,12 @@ static uint64_t load(char **arguments, uint64_t flags) {
     return begins_at;
 }
 
-/* The first C function; `sp`: the stack as the kernel laid it out (entry.S). */
-void begin(uint64_t *sp) {
+/* From here on, the runtime is where it stays. `sp`: the stack as the kernel laid it out; `image`: where it mapped the file (entry.S). */
+void begin(uint64_t *sp, const void *image) {
     char **arguments = (char **)(sp + 1);
     uint64_t flags, begins_at;
-    seal_names();
+    unmap_first_image(image);
+    begin_names();
     key_begin((uint64_t)sp);
     if (sp[0] <= ARGUMENTS || !choose_processor(arguments[PROCESSOR]))
         KERNEL1(__NR_exit_group, 127);

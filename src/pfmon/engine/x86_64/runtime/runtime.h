@@ -155,12 +155,12 @@ void measure_word(uint64_t word, uint64_t *instructions, uint64_t *slots);
 struct block *translate(uint64_t ip, uint32_t most, bool alone, bool indirectly);
 struct block *translate_behind(struct exit *exit);
 void put_jump_by_table(void);
+void put_way_to_runtime(void);
 
 /* stubs.c */
 uint8_t *begin_apart(void);
 void end_apart(uint8_t *blocks_end);
 void put_stub(uint32_t number);
-void put_after_last_check(void);
 void put_check(struct block *block);
 void put_difference(uint64_t ip, int temporary);
 void put_target_check(struct block *block);
@@ -227,6 +227,9 @@ int64_t clone_call(int64_t number, const uint64_t *a);
 
 /* call_pointers.c */
 int64_t check_call(int64_t number, const uint64_t *a);
+
+/* image.c */
+void unmap_first_image(const void *image);
 
 /* protection_key.c */
 void key_begin(uint64_t stack);

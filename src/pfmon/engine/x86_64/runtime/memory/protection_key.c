@@ -10,7 +10,7 @@
 
 enum { WRITE_DISABLED = 2, RIGHTS_BITS = 2, WRPKRU_BYTES = 3 };
 
-extern const Elf64_Ehdr __ehdr_start;
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 extern uint8_t open_after_code[], open_after_fault[], open_for_signal[], close_for_code[];
 
 uint64_t runtime_stack;
@@ -38,8 +38,8 @@ static void keep_data(void) {
     int i;
     for (i = 0; i < head->e_phnum; i++, part++)
         if (part->p_type == PT_LOAD && part->p_flags & PF_W) {
-            uint64_t start = part->p_vaddr & -(uint64_t)PAGE;
-            keep_from_guest(start, whole_pages(part->p_vaddr + part->p_memsz) - start, PROT_READ | PROT_WRITE);
+            uint64_t first = (uint64_t)head + part->p_vaddr, start = first & -(uint64_t)PAGE;
+            keep_from_guest(start, whole_pages(first + part->p_memsz) - start, PROT_READ | PROT_WRITE);
         }
 }
 

@@ -6,6 +6,7 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/landlock.h>
+#include <linux/mman.h>
 #include <linux/openat2.h>
 #include <linux/prctl.h>
 #include <linux/resource.h>
@@ -26,10 +27,19 @@ static const uint64_t READS = LANDLOCK_ACCESS_FS_READ_FILE, WRITES = LANDLOCK_AC
 static const uint64_t NOT_BELOW_ROOT =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | IOCTL_DEVICES;
 
-/* Nobody changes the names that the filter knows: a process that executes this program anew may have the filter already. */
-void seal_names(void) {
-    int64_t result = KERNEL3(NR_MSEAL, names_begin, names_end - names_begin, 0);
-    if (result && result != -ENOSYS)
+extern const char first_names[] __attribute__((visibility("hidden"))), first_names_end[] __attribute__((visibility("hidden")));
+
+/* Nobody changes the names that the filter knows, nor maps anything else there: a process that executes this program anew may have the
+   filter already. */
+void begin_names(void) {
+    const uint64_t bytes = offsetof(struct kernel_names, end), pages = whole_pages(bytes);
+    int64_t place = KERNEL6(__NR_mmap, NAMES_AT, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    int64_t sealed;
+    if (place != (int64_t)NAMES_AT || (uint64_t)(first_names_end - first_names) != bytes)
+        KERNEL1(__NR_exit_group, 127);
+    memcpy((char *)NAMES_AT, first_names, bytes);
+    sealed = KERNEL3(__NR_mprotect, NAMES_AT, pages, PROT_READ) ? -1 : KERNEL3(NR_MSEAL, NAMES_AT, pages, 0);
+    if (sealed && sealed != -ENOSYS)
         KERNEL1(__NR_exit_group, 127);
 }
 

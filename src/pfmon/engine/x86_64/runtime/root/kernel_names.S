@@ -1,5 +1,5 @@
-/* The names that the runtime gives the kernel, as constants: the filter of a confined process takes no other pointer to a name
-   from it (call_filter.c). Nobody can write here, nor map anything else here: begin() seals the pages (mseal(2)). */
+/* struct kernel_names, as begin_names() puts it at NAMES_AT: the filter of a confined process takes no other pointer to a name from
+   it (call_filter.c). */
 
 #include "kernel_names.h"
 
@@ -20,9 +20,6 @@
     .endm
 
     .macro for_descriptors what
-    .balign NAME_BYTES
-    .globl \what\()_names
-\what\()_names:
     .altmacro
     .set number, 0
     .rept DESCRIPTORS
@@ -32,50 +29,37 @@
     .noaltmacro
     .endm
 
-    .macro name label, text
+    .macro name text
     .balign NAME_BYTES
-    .globl \label
-\label:
     .asciz "\text"
     .endm
 
-    .macro lookup label, flags   /* struct open_how: RESOLVE_IN_ROOT, RESOLVE_NO_MAGICLINKS */
+    .macro lookup flags          /* struct open_how: RESOLVE_IN_ROOT, RESOLVE_NO_MAGICLINKS */
     .balign NAME_BYTES
-    .globl \label
-\label:
     .quad \flags, 0, 0x12
     .endm
 
-    .macro mark label
-    .balign NAME_BYTES
-    .globl \label
-\label:
-    .endm
-
     .section .names, "a", @progbits
-    .balign 4096
-    mark names_begin
+    .balign NAME_BYTES
+    .globl first_names
+first_names:
     for_descriptors descriptor
-    mark opened_names
     for_descriptors descriptor_info
-    name maps_name, "/proc/self/maps"
-    name null_name, "/dev/null"
-    name zero_name, "/dev/zero"
-    name full_name, "/dev/full"
-    name random_name, "/dev/random"
-    name urandom_name, "/dev/urandom"
-    mark linked_names
-    name cwd_name, "/proc/self/cwd"
-    mark other_names
-    name exe_name, "/proc/self/exe"
-    name no_name, ""
+    name "/proc/self/maps"
+    name "/dev/null"
+    name "/dev/zero"
+    name "/dev/full"
+    name "/dev/random"
+    name "/dev/urandom"
+    name "/proc/self/cwd"
+    name "/proc/self/exe"
+    name ""
     for_descriptors socket_address
-    mark lookups
-    lookup look_through, 0x280000            /* O_PATH, O_CLOEXEC */
-    lookup look_at, 0x2A0000                 /* and O_NOFOLLOW */
-    lookup look_into, 0x290000               /* or O_DIRECTORY */
-    mark lookups_end
-    .balign 4096
-    mark names_end
+    lookup 0x280000              /* O_PATH, O_CLOEXEC */
+    lookup 0x2A0000              /* and O_NOFOLLOW */
+    lookup 0x290000              /* or O_DIRECTORY */
+    .balign NAME_BYTES
+    .globl first_names_end
+first_names_end:
 
     .section .note.GNU-stack, "", @progbits

@@ -1,4 +1,5 @@
-/* Names that the runtime gives the kernel (kernel_names.S). A confined process can give it no others. */
+/* Names that the runtime gives the kernel (kernel_names.S), at an address that every process of the runtime has them at: the filter of
+   calls, which a confined process hands on to what it executes, knows them by that. A confined process can give the kernel no others. */
 
 #ifndef PFMON_X86_64_KERNEL_NAMES_H
 #define PFMON_X86_64_KERNEL_NAMES_H
@@ -8,18 +9,44 @@
 
 #ifndef __ASSEMBLER__
 
-extern const char names_begin[], names_end[];        /* whole pages */
-extern const char descriptor_names[];    /* /proc/self/fd/0, and so on; up to: */
-extern const char opened_names[];        /* names that are opened, but for descriptors; up to: */
-extern const char descriptor_info_names[];           /* /proc/self/fdinfo/0, and so on */
-extern const char maps_name[], null_name[], zero_name[], full_name[], random_name[], urandom_name[];
-extern const char linked_names[];        /* links that are read, but for descriptors; up to: */
-extern const char cwd_name[];
-extern const char other_names[], exe_name[];
-extern const char no_name[];             /* empty: AT_EMPTY_PATH */
-extern const char socket_address_names[];            /* addresses of UNIX sockets: /proc/self/fd/0, and so on; up to: */
-extern const char lookups[], lookups_end[];          /* what openat2 gets */
-extern const char look_through[], look_at[], look_into[];    /* struct open_how: through a last link, at it, into a directory */
+#include <stddef.h>
+
+#include "memory_map.h"
+
+typedef char kernel_name[NAME_BYTES];
+
+struct kernel_names {
+    kernel_name descriptors[DESCRIPTORS];            /* /proc/self/fd/0, and so on */
+    kernel_name descriptor_infos[DESCRIPTORS];       /* /proc/self/fdinfo/0, and so on */
+    kernel_name maps, null, zero, full, random, urandom;
+    kernel_name cwd;
+    kernel_name exe;
+    kernel_name none;                                /* empty: AT_EMPTY_PATH */
+    kernel_name socket_addresses[DESCRIPTORS];       /* struct sockaddr_un: /proc/self/fd/0, and so on */
+    kernel_name through, at, into;                   /* struct open_how: through a last link, at it, into a directory */
+    kernel_name end;
+};
+
+#define KERNEL_NAME(member) ((const char *)NAMES_AT + offsetof(struct kernel_names, member))
+#define descriptor_names KERNEL_NAME(descriptors)    /* up to: */
+#define opened_names KERNEL_NAME(descriptor_infos)   /* names that are opened, but for descriptors; up to: */
+#define linked_names KERNEL_NAME(cwd)                /* links that are read, but for descriptors; up to: */
+#define other_names KERNEL_NAME(exe)
+#define maps_name KERNEL_NAME(maps)
+#define null_name KERNEL_NAME(null)
+#define zero_name KERNEL_NAME(zero)
+#define full_name KERNEL_NAME(full)
+#define random_name KERNEL_NAME(random)
+#define urandom_name KERNEL_NAME(urandom)
+#define cwd_name KERNEL_NAME(cwd)
+#define exe_name KERNEL_NAME(exe)
+#define no_name KERNEL_NAME(none)
+#define socket_address_names KERNEL_NAME(socket_addresses)       /* up to: */
+#define lookups KERNEL_NAME(through)                 /* what openat2 gets; up to: */
+#define lookups_end KERNEL_NAME(end)
+#define look_through KERNEL_NAME(through)
+#define look_at KERNEL_NAME(at)
+#define look_into KERNEL_NAME(into)
 
 /* Descriptors below DESCRIPTORS alone. */
 static inline const char *descriptor_name(int file) {
@@ -27,7 +54,7 @@ static inline const char *descriptor_name(int file) {
 }
 
 static inline const char *descriptor_info_name(int file) {
-    return descriptor_info_names + file * NAME_BYTES;
+    return opened_names + file * NAME_BYTES;
 }
 
 static inline const char *socket_name(int file) {

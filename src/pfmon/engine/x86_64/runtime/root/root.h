@@ -65,7 +65,7 @@ bool guard_root(int64_t number, const uint64_t *a, int64_t *result);
 bool socket_call(int64_t number, uint64_t *a, int64_t *result);
 
 /* confinement.c, call_filter.c */
-void seal_names(void);
+void begin_names(void);
 void open_root(void);
 int open_interpreter(const char *path);
 void confine(bool with_network);

@@ -63,7 +63,7 @@ void translation_begin(void) {
     block_room = reserve(BLOCK_ROOM);
     buckets = all_buckets[0];    /* nobody relocates the runtime's data */
     empty_table();
-    put_after_last_check();
+    empty_code();
     announce(&never);
 }
 
@@ -95,11 +95,6 @@ struct block *translated_block(uint64_t ip) {
     const struct start *it = start_at(ip);
     return it ? it->first : NULL;
 }
-
-/* jmp [ways->on_miss], and a nop */
-static const uint8_t to_runtime[8] = {0xFF, 0x24, 0x25, (WAYS_AT + WAYS_ON_MISS) & 0xFF,
-                                      (WAYS_AT + WAYS_ON_MISS) >> 8 & 0xFF, (WAYS_AT + WAYS_ON_MISS) >> 16 & 0xFF,
-                                      (WAYS_AT + WAYS_ON_MISS) >> 24, 0x90};
 
 /* Memory for a block, until all translations are forgotten. */
 struct block *new_block(uint32_t instructions) {
@@ -263,11 +258,18 @@ static void remove_from_table(const struct block *block) {
     link_checks(block->ip % TABLE_ENTRIES);
 }
 
+static void put_at(uint8_t *site, void (*put)(void)) {
+    uint8_t *here = emitted;
+    emitted = site;
+    put();
+    emitted = here;
+}
+
 static void unlink_exit(const struct exit *exit) {
     if (exit->kind == EXIT_DIRECT)
         aim(exit->site, exit->stub);
     else if (exit->kind == EXIT_MISS)
-        memcpy(exit->site, to_runtime, sizeof(to_runtime));
+        put_at(exit->site, put_way_to_runtime);
 }
 
 /* Change the exits of a block, and of those behind it in paths. */
@@ -286,12 +288,8 @@ void unlink_blocks(const struct block *block) {
 }
 
 static void relink_exit(const struct exit *exit) {
-    uint8_t *here = emitted;
-    if (exit->kind != EXIT_MISS)
-        return;
-    emitted = exit->site;
-    put_jump_by_table();
-    emitted = here;
+    if (exit->kind == EXIT_MISS)
+        put_at(exit->site, put_jump_by_table);
 }
 
 /* Let indirect branches of a block, and of those behind it, use the table again; direct ones are linked when they are

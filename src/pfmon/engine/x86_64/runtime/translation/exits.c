@@ -130,6 +130,12 @@ void put_jump_by_table(void) {
     put_32(TABLE_AT);
 }
 
+/* jmp [ways->on_miss], and a nop: as many bytes */
+void put_way_to_runtime(void) {
+    put_jump_through(WAYS_AT + WAYS_ON_MISS);
+    put_byte(0x90);
+}
+
 /* The exit to the address in state->target. */
 void put_indirect_exit(struct block *block) {
     int reg = temporary_register;

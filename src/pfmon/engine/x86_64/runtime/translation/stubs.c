@@ -5,7 +5,7 @@
 
 enum { CODE_STEP = 1 << 16 };    /* more bytes than a block's translation takes */
 
-static uint8_t *exits_end = (uint8_t *)EXITS_AT;
+static uint8_t *exits_end;
 
 /* Emit what follows apart from the blocks, which so lie close together; returns where they go on. */
 uint8_t *begin_apart(void) {
@@ -29,7 +29,7 @@ void put_stub(uint32_t number) {
 /* Where the last check of an entry of the table goes on. */
 static uint8_t *after_last_check;
 
-void put_after_last_check(void) {
+static void put_after_last_check(void) {
     uint8_t *blocks_end = begin_apart();
     after_last_check = emitted;
     put_load(RCX, STATE_AT + STATE_RCX);

@@ -14,7 +14,7 @@
 #include "runtime.h"
 #include "world/world.h"
 
-uint8_t *emitted = (uint8_t *)CODE_AT;
+uint8_t *emitted;
 
 /* ---------------------------------------------------------------- a block's instructions */
 
