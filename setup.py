@@ -163,7 +163,7 @@ class BuildExtensions(build_ext):
             depends=[*sources, *headers],
         )
         path.parent.mkdir(parents=True, exist_ok=True)
-        options = ["-nostdlib", "-static-pie", *COMPILER.linker]
+        options = ["-nostdlib", *COMPILER.linker]
         self.compiler.link_executable(objects, str(path), extra_postargs=options)
 
 

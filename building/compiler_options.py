@@ -17,12 +17,14 @@ class CompilerOptions(NamedTuple):
     runtime: tuple[str, ...]
     """For the runtime of the x86_64 engine: it leaves vector registers alone, and its loops are no calls of memset."""
     linker: tuple[str, ...]
-    """For linking the runtime."""
+    """For linking the runtime: static, and position-independent."""
 
 
-GCC = CompilerOptions("optimize(0)", ("-mgeneral-regs-only", "-fno-tree-loop-distribute-patterns"), ())
-CLANG = CompilerOptions("optnone,noinline", ("-mno-mmx", "-mno-sse", "-mno-sse2"), ("-fuse-ld=lld",))
-"""zig cc has no -mgeneral-regs-only and does not say so."""
+GCC = CompilerOptions("optimize(0)", ("-mgeneral-regs-only", "-fno-tree-loop-distribute-patterns"), ("-static-pie",))
+CLANG = CompilerOptions(
+    "optnone,noinline", ("-mno-mmx", "-mno-sse", "-mno-sse2"), ("-static-pie", "-static", "-pie", "-fuse-ld=lld")
+)
+"""zig cc has neither -mgeneral-regs-only nor -static-pie, and does not say so."""
 
 
 def compiler_options() -> CompilerOptions:
