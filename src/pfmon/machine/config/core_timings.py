@@ -46,7 +46,8 @@ class CoreTiming(NamedTuple):
     to the first result, ``latency2``: to others; ``load_latency``: of its load in L1D; ``forward``: from a store's data
     to its load. ``divider``: in which the divider is occupied, ``busy``: in which nothing else dispatches;
     ``string_start``, ``string_cycles``: of a string instruction at its start and for each 64 bytes. ``kind``: CoreKind;
-    ``indexed``: its address has an index; ``vector``: its loads are of vectors; ``top``: change of x87's top; ``prefixed``: a prefix delays its decoding.
+    ``indexed``: its address has an index; ``vector``: its loads are of vectors; ``top``: change of x87's top;
+    ``prefixed``: a prefix delays its decoding.
     ``fuses``: classes of conditional jumps that it fuses with, as bits, ``jump``: its own class, 0: it is none.
     ``ignores_sources``: it waits for no register, ``merges``: also for those that it writes; ``kept``: those that it
     changes at once, as bits.
