@@ -24,7 +24,7 @@ MACHINES = ("nehalem", "skylake", "icelake", "zen3")
 OLDEST = "core2"
 """A machine with fewer figures, which are for the comparison in the page."""
 YES = "yes"
-CYCLES = "UNHALTED_CORE_CYCLES"
+CYCLES = "cycles"
 
 KINDS = {
     "latency": "dependence chains of arithmetic",

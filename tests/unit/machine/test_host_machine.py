@@ -6,7 +6,7 @@ import pytest
 from grids import each
 
 from pfmon.errors import PfmonError
-from pfmon.machine.config.host_caches import BY_FEATURES, COLUMNS, KEYS, HostProcessor, host_processor, host_tree
+from pfmon.machine.config.host_caches import COLUMNS, KEYS, HostProcessor, host_processor, host_tree
 from pfmon.machine.config.machine_config import load
 from pfmon.machine.config.machine_figures import FILES
 

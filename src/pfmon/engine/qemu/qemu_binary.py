@@ -19,8 +19,8 @@ LEVELS = {
     "x86-64-v3": f"Nehalem,model=60,{V3}",
     "zen3": f"Nehalem,vendor=AuthenticAMD,family=25,model=33,stepping=0,{V3}",
 }
-"""Levels of the instruction set (System V ABI for AMD64, table 3.1) and processors, of which qemu has no model, as a model
-and features: the CPUID of the x86_64 engine's."""
+"""Levels of the instruction set (System V ABI for AMD64, table 3.1) and processors, of which qemu has no model, as a
+model and features: the CPUID of the x86_64 engine's."""
 BELOW = {"x86-64-v4": "x86-64-v3"}
 """A level that no qemu executes -> the nearest one below it."""
 OF_LISTS = ("x86", "PowerPC")
