@@ -44,6 +44,7 @@ HELD = [
     *(("nehalem", "store forwarding", "push and pop"), ("skylake", "latency", "add r64")),
     ("core2", "latency", "haddps"),
     *(("skylake", "misprediction", "a coin decides"), ("skylake", "idioms", "xor of a register with itself")),
+    *(("zen3", "store forwarding", "push and pop"), ("zen3", "throughput", "loads of 16 bytes on two ports")),
 ]
 
 
