@@ -22,7 +22,7 @@ from pfmon.machine.config.instruction_table import InstructionTable
 from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import AccessKind
 
-MACHINES = ("core2", "nehalem", "skylake", "icelake")
+MACHINES = ("core2", "nehalem", "skylake", "icelake", "zen3")
 NOTHING = "\N{EN DASH}"
 
 
@@ -39,6 +39,7 @@ class Compared(NamedTuple):
     nehalem: str
     skylake: str
     icelake: str
+    zen3: str
 
     def figure(self, machine: str) -> Figure | None:
         """What is published of a machine."""

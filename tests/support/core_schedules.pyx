@@ -60,6 +60,7 @@ cdef class Schedules:
                 "source": [one.source[k] for k in range(one.sources)],
                 "result": [one.result[k] for k in range(one.results)], "latency": one.latency,
                 "latency2": one.latency2, "load": one.load_latency, "forward": one.forward, "indexed": one.indexed,
+                "vector": one.vector,
                 "string_start": one.string_start, "string_cycles": one.string_cycles})
         costs = [[block.cost[taken][source] for source in range(3)] for taken in range(2)]
         return {"number": number, "instructions": found, "cost": costs, "top": block.top}

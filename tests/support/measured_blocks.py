@@ -32,12 +32,15 @@ LEAST_INSTRUCTIONS, LEAST_COPIES, MOST_BYTES = 2400, 100, 12288
 """Of the copies in the shorter run: more instructions than the µop cache holds, so that they come from the decoders, as
 BHive's do; twice the bytes fit L1I."""
 
+FROM_UOP_CACHE = {"zen3": 4}
+"""Machine -> by how much fewer: a µop cache that holds the copies of either run, as it would not hold most of those of
+the longer one."""
 PASSES = 20
-CYCLES = "UNHALTED_CORE_CYCLES"
+CYCLES = "cycles"
 ONE_PAGE = ("l1d.size=1M", "l1d.ways=8", "dtlb1.entries=1024")
 """There all pages are one, whose lines are in L1D, so nothing misses, although each copy may have addresses of its own.
 Caches here have the program's addresses, so that they hold as many."""
-PROCESSORS = {"skylake": "skylake", "icelake": "icelake-server"}
+PROCESSORS = {"skylake": "skylake", "icelake": "icelake-server", "zen3": "znver3"}
 """Machine -> llvm-mca's processor."""
 FAR = 0.25
 """A deviation that is listed."""
@@ -72,18 +75,18 @@ def blocks() -> list[Block]:
     return [Block(int(number), application, code, float(cycles)) for number, application, code, cycles in rows]
 
 
-def copies_of(block: Block) -> int:
+def copies_of(block: Block, machine: str = "skylake") -> int:
     """Copies in the shorter run."""
     wanted = max(LEAST_COPIES, LEAST_INSTRUCTIONS // (disassembled(block).count(";") + 1))
-    return max(4, min(wanted, MOST_BYTES // (len(block.code) // 2)))
+    return max(4, min(wanted, MOST_BYTES // (len(block.code) // 2)) // FROM_UOP_CACHE.get(machine, 1))
 
 
-def build(block: Block, directory: Path) -> Path:
+def build(block: Block, directory: Path, machine: str = "skylake") -> Path:
     """The static program of a block: with so many arguments more than none it makes twice as many passes (1), has twice
     as many copies (2), or both (3)."""
     program = directory / f"block_{block.number}"
     code = ",".join(f"0x{block.code[at : at + 2]}" for at in range(0, len(block.code), 2))
-    text = f".set COPIES, {copies_of(block)}\n.set PASSES, {PASSES}\n.macro block\n.byte {code}\n.endm\n"
+    text = f".set COPIES, {copies_of(block, machine)}\n.set PASSES, {PASSES}\n.macro block\n.byte {code}\n.endm\n"
     made = f"{program}.o"
     subprocess.run(["as", "-o", made, "-"], input=text + HARNESS.read_text(encoding="utf-8"), text=True, check=True)
     subprocess.run(["ld", "-o", program, made], check=True)
@@ -93,7 +96,7 @@ def build(block: Block, directory: Path) -> Path:
 def measure(block: Block, machine: str) -> Measured:
     """The cycles of a copy on a machine."""
     with tempfile.TemporaryDirectory() as directory:
-        program = str(build(block, Path(directory)))
+        program = str(build(block, Path(directory), machine))
         cycles = []
         for arguments in range(4):
             words = [program, *["more"] * arguments]
@@ -105,7 +108,7 @@ def measure(block: Block, machine: str) -> Measured:
                 return Measured(block, None)
             cycles.append(result.counts[0].value)
     once, passes, copies, both = cycles
-    return Measured(block, (both - copies - passes + once) / (PASSES * copies_of(block)))
+    return Measured(block, (both - copies - passes + once) / (PASSES * copies_of(block, machine)))
 
 
 def by_llvm_mca(block: Block, machine: str = "skylake") -> Measured:

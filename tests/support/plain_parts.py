@@ -117,7 +117,8 @@ def uops_of(one: Instruction, figures: Mapping[str, Any]) -> Iterator[Sequence[i
     yield from one["uops"]
     for _, reads, writes in one["accesses"]:
         if reads:
-            yield figures["load_ports"]
+            yield figures["vector_load_ports" if one["vector"] else "load_ports"]
         if writes:
             yield figures["indexed_ports" if one["indexed"] else "store_address_ports"]
-            yield figures["store_data_ports"]
+            if figures["store_data_ports"]:
+                yield figures["store_data_ports"]

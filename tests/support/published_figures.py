@@ -20,11 +20,11 @@ import pfmon
 from pfmon.machine import config
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "machine"
-MACHINES = ("nehalem", "skylake", "icelake")
+MACHINES = ("nehalem", "skylake", "icelake", "zen3")
 OLDEST = "core2"
 """A machine with fewer figures, which are for the comparison in the page."""
 YES = "yes"
-CYCLES = "UNHALTED_CORE_CYCLES"
+CYCLES = "cycles"
 
 KINDS = {
     "latency": "dependence chains of arithmetic",

@@ -82,7 +82,11 @@ NOPS = ("endbr64", "cldemote (%rax)")
 """These are nops where they are nothing else."""
 
 
-@pytest.mark.parametrize("cpu", MODELS)
+ALIKE = {"zen3": "x86-64-v3"}
+"""Model -> one with the same instructions."""
+
+
+@pytest.mark.parametrize("cpu", [*MODELS, *ALIKE])
 def test_instructions_of_later_processors_are_illegal(cpu: str, natively: Path, tmp_path: Path) -> None:
     if cpu == "x86-64-v4" and AVX512.args[0]:
         pytest.skip(AVX512.kwargs["reason"])
@@ -90,7 +94,7 @@ def test_instructions_of_later_processors_are_illegal(cpu: str, natively: Path, 
     for model, text in INSTRUCTIONS.items():
         for one in filter(None, map(str.strip, text.replace("\n", ";").split(";"))):
             wanted.append(one)
-            has.append(one in NOPS or (model != "none" and MODELS.index(model) <= MODELS.index(cpu)))
+            has.append(one in NOPS or (model != "none" and MODELS.index(model) <= MODELS.index(ALIKE.get(cpu, cpu))))
     told = executed(natively, assembled(wanted, tmp_path), cpu)
     wrong = [(one, said) for one, known, said in zip(wanted, has, told, strict=True) if (said != "illegal") != known]
     assert not wrong
@@ -189,6 +193,20 @@ def test_c_library_takes_the_processor_for_x86_64_v4(tmp_path: Path) -> None:
         pfmon(ENGINE, f"--set=qemu.cpu={cpu}", *COUNT, str(made), status=None).returncode
         for cpu in ("x86-64-v3", "x86-64-v4")
     ] == [0, 1]
+
+
+def test_c_library_takes_zen3_for_an_amd_of_x86_64_v3(tmp_path: Path) -> None:
+    """Its caches are those of CPUID's leaf 8000001DH; `sysconf` of the C library reads that."""
+    source, made = tmp_path / "amd.c", tmp_path / "amd"
+    source.write_text(
+        "#include <unistd.h>\n"
+        "int main(void) {\n"
+        "    int caches = sysconf(_SC_LEVEL2_CACHE_SIZE) == 512 << 10 && sysconf(_SC_LEVEL3_CACHE_SIZE) == 32 << 20;\n"
+        '    return !!__builtin_cpu_is("amd") + 2 * !!__builtin_cpu_supports("x86-64-v3") + 4 * caches;\n'
+        "}\n"
+    )
+    subprocess.run(["cc", "-o", made, source], check=True)
+    assert pfmon(ENGINE, "--set=qemu.cpu=zen3", *COUNT, str(made), status=None).returncode == 7
 
 
 ACCESSES = {

@@ -32,7 +32,7 @@ from x86_64_host import measured
 import pfmon
 from pfmon.machine.config.machine_config import names
 
-LEAST = {"nehalem": 150, "skylake": 100, "icelake": 100}
+LEAST = {"nehalem": 150, "skylake": 100, "icelake": 100, "zen3": 100}
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "fidelity.md").read_text(encoding="utf-8")
 A_KIND = 8
 """At least so many figures of each kind."""
@@ -44,6 +44,7 @@ HELD = [
     *(("nehalem", "store forwarding", "push and pop"), ("skylake", "latency", "add r64")),
     ("core2", "latency", "haddps"),
     *(("skylake", "misprediction", "a coin decides"), ("skylake", "idioms", "xor of a register with itself")),
+    *(("zen3", "store forwarding", "push and pop"), ("zen3", "throughput", "loads of 16 bytes on two ports")),
 ]
 
 

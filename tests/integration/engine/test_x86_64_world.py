@@ -269,13 +269,16 @@ def test_system_files_are_fixed() -> None:
         ),
         ("Nehalem", {"sse4_2", "popcnt", "lahf_lm"}, {"avx", "xsave"}),
         ("Conroe", {"ssse3", "cx16", "lm", "nx"}, {"sse4_1", "popcnt"}),
+        ("zen3", {"avx2", "bmi1", "bmi2", "fma", "movbe", "f16c", "abm", "mmxext"}, {"avx512f", "aes", "erms"}),
     ],
 )
 def test_cpuinfo_is_of_the_model(cpu: str, has: set[str], lacks: set[str]) -> None:
     """Features of the levels of the System V ABI for AMD64 (3.1.1), and of these processors."""
     text = output(["cat", "/proc/cpuinfo"], f"--set=qemu.cpu={cpu}")
     fields = dict(line.replace("\t", "").split(":", 1) for line in text.splitlines() if line)
-    assert fields["processor"] == " 0" and fields["vendor_id"] == " GenuineIntel"
+    assert fields["processor"] == " 0"
+    assert fields["vendor_id"] == (" AuthenticAMD" if cpu == "zen3" else " GenuineIntel")
+    assert cpu != "zen3" or (fields["cpu family"], fields["model"]) == (" 25", " 33")
     flags = set(fields["flags"].split())
     assert has <= flags and not lacks & flags
     assert {"fpu", "tsc", "cx8", "cmov", "mmx", "fxsr", "sse", "sse2", "syscall"} <= flags

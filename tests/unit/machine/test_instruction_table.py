@@ -14,7 +14,7 @@ from pfmon.machine.config.machine_config import load
 from pfmon.session.run.machine_run import machine_of
 from pfmon.stream._stream import AccessKind, BlockTable, InstructionSet
 
-SKYLAKE = Ports(0xFF, 0b1100, 0b1000_1100, 0b1100, 1 << 4)
+SKYLAKE = Ports(0xFF, 0b1100, 0b1000_1100, 0b1100, 1 << 4, 0b1100)
 READS, WRITES, BOTH = int(AccessKind.READ), int(AccessKind.WRITE), int(AccessKind.READ_WRITE)
 
 
@@ -115,9 +115,31 @@ OF_ICELAKE = {
 }
 """... and of Ice Lake."""
 
+OF_ZEN3 = {
+    "add rax, [rbx]": (READS, "fused 1 ports p0123 load latency 1"),
+    "add [rbx], rax": (BOTH, "fused 1 ports p0123 load store p56 latency 1"),
+    "shl qword ptr [rbx], 3": (BOTH, "fused 2 ports p12 load store p56 latency 1"),
+    "mov rax, rbx": (0, "fused 1 move"),
+    "mov [rbx], rax": (WRITES, "fused 1 store p56"),
+    "movaps [rbx], xmm0": (WRITES, "fused 1 ports pc store p56"),
+    "xor eax, eax": (0, "fused 1 zero"),
+    "xchg rax, rbx": (0, "fused 2 move"),
+    "pext rax, rbx, rcx": (0, "fused 1 ports p1 latency 3"),
+    "lea rax, [rbx + rcx + 8]": (0, "fused 2 ports p0123 p0123 latency 2"),
+    "vpandn ymm0, ymm1, ymm1": (0, "fused 1 zero"),
+    "vpandn ymm0, ymm1, ymm2": (0, "fused 1 ports p89ab latency 1"),
+    "vfmadd231pd ymm0, ymm1, [rbx]": (READS, "fused 1 ports p89 load latency 4"),
+    "vpmulld ymm0, ymm1, ymm2": (0, "fused 1 ports p8b latency 3"),
+    "vaddpd ymm0, ymm1, ymm2": (0, "fused 1 ports pab latency 3"),
+    "vmovaps ymm0, ymm1": (0, "fused 1 move"),
+    "movq rax, xmm0": (0, "fused 1 ports pd latency 3"),
+    "push rax": (WRITES, "fused 1 store p56 stack"),
+}
+"""... and of Zen 3."""
+
 
 @ASSEMBLES
-@each(("name", "cases"), [("skylake", CASES), ("icelake", OF_ICELAKE)])
+@each(("name", "cases"), [("skylake", CASES), ("icelake", OF_ICELAKE), ("zen3", OF_ZEN3)])
 def test_instructions_of_a_processor(name: str, cases: dict[str, tuple[int, str]]) -> None:
     one = table(name)
     for text, code in zip(cases, machine_code(list(cases)), strict=True):
@@ -142,7 +164,7 @@ SHOWN = (InstructionKind.ZERO, InstructionKind.MOVE, InstructionKind.STACK)
 
 
 def port_name(mask: int) -> str:
-    return "p" + "".join(str(number) for number in range(10) if mask >> number & 1)
+    return "p" + "".join(f"{number:x}" for number in range(16) if mask >> number & 1)
 
 
 OF_THE_CORE = {
@@ -187,6 +209,15 @@ def test_instructions_for_the_core() -> None:
 
 def test_ports_are_preferred_from_the_last() -> None:
     assert numbers_of(0b1100011) == (6, 5, 1, 0)
+
+
+@ASSEMBLES
+def test_what_is_popped_comes_from_the_stack() -> None:
+    figures = load("zen3")
+    timings = CoreTimings(figures, names())
+    for text, key in (("pop rax", "stack"), ("pop qword ptr [rax]", "stack"), ("push qword ptr [rax]", "latency")):
+        (code,) = machine_code([text])
+        assert timings.core_timing(describer().registers_of(code)[3]).forward == figures[f"forward.{key}"], text
 
 
 def test_ports_of_a_machine_are_digits() -> None:

@@ -14,9 +14,13 @@ INSTALL = "install the package qemu-user (Debian: apt-get install qemu-user)"
 VERSIONS = "qemu 7.2 to 10.0"
 """Versions that the plugin was run with: its interface has the versions 1 to 4 there."""
 WITH_PLUGINS = "Debian 12's package qemu-user has them, Debian 13's has not (build qemu with --enable-plugins)"
-LEVELS = {"x86-64-v3": "Nehalem,model=60,+avx,+avx2,+bmi1,+bmi2,+f16c,+fma,+abm,+movbe,+xsave,+rdtscp"}
-"""Levels of the instruction set (System V ABI for AMD64, table 3.1), of which qemu has no model, as a model and
-features: the CPUID of the x86_64 engine's."""
+V3 = "+avx,+avx2,+bmi1,+bmi2,+f16c,+fma,+abm,+movbe,+xsave,+rdtscp"
+LEVELS = {
+    "x86-64-v3": f"Nehalem,model=60,{V3}",
+    "zen3": f"Nehalem,vendor=AuthenticAMD,family=25,model=33,stepping=0,{V3}",
+}
+"""Levels of the instruction set (System V ABI for AMD64, table 3.1) and processors, of which qemu has no model, as a
+model and features: the CPUID of the x86_64 engine's."""
 BELOW = {"x86-64-v4": "x86-64-v3"}
 """A level that no qemu executes -> the nearest one below it."""
 OF_LISTS = ("x86", "PowerPC")

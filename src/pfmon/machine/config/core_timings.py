@@ -15,6 +15,7 @@ from pfmon.machine.config.instruction_table import (
     InstructionTiming,
     Ports,
     operands_of,
+    port_mask,
 )
 from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import FormBit, OperandForm
@@ -45,7 +46,8 @@ class CoreTiming(NamedTuple):
     to the first result, ``latency2``: to others; ``load_latency``: of its load in L1D; ``forward``: from a store's data
     to its load. ``divider``: in which the divider is occupied, ``busy``: in which nothing else dispatches;
     ``string_start``, ``string_cycles``: of a string instruction at its start and for each 64 bytes. ``kind``: CoreKind;
-    ``indexed``: its address has an index; ``top``: change of x87's top; ``prefixed``: a prefix delays its decoding.
+    ``indexed``: its address has an index; ``vector``: its loads are of vectors; ``top``: change of x87's top;
+    ``prefixed``: a prefix delays its decoding.
     ``fuses``: classes of conditional jumps that it fuses with, as bits, ``jump``: its own class, 0: it is none.
     ``ignores_sources``: it waits for no register, ``merges``: also for those that it writes; ``kept``: those that it
     changes at once, as bits.
@@ -60,6 +62,7 @@ class CoreTiming(NamedTuple):
     load_latency: int
     forward: int
     indexed: bool
+    vector: bool
     top: int
     prefixed: bool
     fuses: int
@@ -85,14 +88,20 @@ FUSIONS: dict[str, dict[str, int]] = {
         **dict.fromkeys(("cmp", "add", "sub"), READS_CARRY | READS_ZERO_AND_SIGN),
         **dict.fromkeys(("inc", "dec"), READS_ZERO_AND_SIGN),
     },
+    "zen3": dict.fromkeys(
+        ("cmp", "test", "sub", "add", "inc", "dec", "or", "and", "xor"),
+        READS_CARRY | READS_ZERO_AND_SIGN | READS_OTHERS,
+    ),
 }
 """``core.fusion`` -> mnemonic -> classes of conditional jumps with which it is one µop. Core 2 fuses in
-32-bit mode alone. Source: Optimization Reference Manual, macro-fusion."""
+32-bit mode alone. Source: Optimization Reference Manual, macro-fusion; Software Optimization Guide for AMD Family 19h,
+2.9.3: branch fusion."""
 
 NUMBER = 0xFFF
 """Bits of a form that have capstone's number of the instruction."""
 STACK_POINTER = 1 << 4
 STRING_REGISTERS = 1 << 1 | 1 << 6 | 1 << 7
+POPS = {"pop", "ret"}
 STRINGS = {"movs", "stos", "lods", "cmps", "scas"}
 STRING_OPERATIONS = {"cmps": "compare", "scas": "scan", "lods": "load"}
 STRING_UNITS = {"b": 1, "w": 2, "d": 4, "q": 8}
@@ -100,6 +109,7 @@ LINE = 64
 NO_ROW = "of the instructions have no row in the table of instructions, and take the time of its last row"
 STREAMING = "of the instructions store past the caches (movnt...), and wait for no write-combining buffer"
 DIVISION = "of the instructions divide numbers of 64 bits, in the time of a dividend without a high half"
+INTEGER = ""
 FILL_CYCLES = 2
 """Cycles in which a line from L2 occupies the way to L1D, at least."""
 
@@ -112,15 +122,19 @@ def jump_class(name: str) -> int:
 
 
 def ports_of(figures: Mapping[str, Value]) -> Ports:
-    """The ports of a machine; PfmonError: what is not a list of digits."""
-    return Ports(*(_mask(figures, f"ports.{key}") for key in ("all", "load", "address", "indexed", "data")))
+    """The ports of a machine; PfmonError: what is not a list of their numbers."""
+    keys = ("all", "load", "address", "indexed", "data", "vector")
+    return Ports(*(_mask(figures, f"ports.{key}") for key in keys))
 
 
 def _mask(figures: Mapping[str, Value], name: str) -> int:
     digits = str(figures[name])
-    if not digits.isdigit():
+    if name == "ports.data" and digits == "none":
+        return 0
+    mask = port_mask(digits)
+    if mask is None:
         raise PfmonError(f"{name} = {digits}: numbers of ports are wanted, such as 015")
-    return sum({1 << int(digit) for digit in digits})
+    return mask
 
 
 def numbers_of(mask: int) -> tuple[int, ...]:
@@ -204,6 +218,7 @@ class CoreTimings:
             "redirect": of["predictor.redirect"],
             "lock": of["core.lock"],
             "load_ports": numbers_of(self._ports.load),
+            "vector_load_ports": numbers_of(self._ports.vector),
             "store_address_ports": numbers_of(self._ports.address),
             "indexed_ports": numbers_of(self._ports.indexed),
             "store_data_ports": numbers_of(self._ports.data),
@@ -217,6 +232,7 @@ class CoreTimings:
             "line": of["uop_cache.line"] if of["uop_cache.entries"] else 0,
             "lines": of.get("uop_cache.lines", 0),
             "uop_cache_ways": of.get("uop_cache.ways", 1),
+            "uop_cache_index": of.get("uop_cache.index", "lines"),
             "uop_cache_sets": int(of["uop_cache.entries"]) // (int(of["uop_cache.ways"]) * int(of["uop_cache.line"]))
             if of["uop_cache.entries"]
             else 0,
@@ -255,6 +271,8 @@ class CoreTimings:
         in_memory = any(operand in MEMORY for operand in operands)
         fuses = 0 if in_memory and OperandForm.FORM_IMMEDIATE in operands else self._fusions.get(name, 0)
         latency, forward = self._load_latencies(form, operands, name)
+        if found.kind & InstructionKind.STACK and name in POPS:
+            forward = int(self._figures["forward.stack"])
         start, cycles = self._string(found, name)
         return CoreTiming(
             slots=found.fused,
@@ -266,6 +284,7 @@ class CoreTimings:
             load_latency=latency,
             forward=forward,
             indexed=bool(form >> FormBit.FORM_INDEX & 1),
+            vector=self._loads_as(operands, name) != INTEGER,
             top=found.top,
             prefixed=self._prefixed(form, name),
             fuses=fuses,
@@ -287,14 +306,21 @@ class CoreTimings:
     def _load_latencies(self, form: int, operands: Sequence[OperandForm], name: str) -> tuple[int, int]:
         """Load-to-use latency of L1D, and latency of store forwarding."""
         of = self._figures
-        if OperandForm.FORM_YMM in operands or OperandForm.FORM_ZMM in operands:
-            kind = "wide"
-        elif OperandForm.FORM_XMM in operands or OperandForm.FORM_ST in operands or name.startswith("f"):
-            kind = "vector"
-        else:
+        kind = self._loads_as(operands, name)
+        if kind == INTEGER:
             simple = not form >> FormBit.FORM_INDEX & 1 and not form >> FormBit.FORM_FAR & 1
             return int(of["l1d.latency"] if simple else of["load.other"]), int(of["forward.latency"])
         return int(of[f"load.{kind}"]), int(of[f"forward.{kind}"])
+
+    @staticmethod
+    def _loads_as(operands: Sequence[OperandForm], name: str) -> str:
+        """The key of ``load`` and ``forward`` that has the latencies of an instruction's loads; INTEGER: they are those
+        of general registers."""
+        if OperandForm.FORM_YMM in operands or OperandForm.FORM_ZMM in operands:
+            return "wide"
+        if OperandForm.FORM_XMM in operands or OperandForm.FORM_ST in operands or name.startswith("f"):
+            return "vector"
+        return INTEGER
 
     def _prefixed(self, form: int, name: str) -> bool:
         """Whether a prefix that changes its length delays the decoding of an instruction."""

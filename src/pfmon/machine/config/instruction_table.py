@@ -29,7 +29,7 @@ COLUMNS = (
     "kind",
     "source",
 )
-TABLES = ("core2", "nehalem", "skylake", "icelake")
+TABLES = ("core2", "nehalem", "skylake", "icelake", "zen3")
 """The processors that have a table."""
 
 OPERANDS, OPERAND_BITS = 6, 5
@@ -59,17 +59,26 @@ class InstructionKind(IntFlag):
     STREAM = auto()  # stores past the caches
     SEPARATE = auto()  # its load is a µop of its own in the fused domain
     UNLAMINATED = auto()  # its load is, if the address has an index
+    JOINED = auto()  # its store is none: one macro-op loads, computes and stores
 
 
 class Ports(NamedTuple):
     """The ports of a processor, as masks (bit n: port n): all of them, those of loads, of store addresses, of store
-    addresses with an index, of store data."""
+    addresses with an index, of store data (0: it takes none), of loads of vectors."""
 
     all: int
     load: int
     address: int
     indexed: int
     data: int
+    vector: int
+
+
+def port_mask(digits: str) -> int | None:
+    """The mask of ports by their numbers, hexadecimal digits; None: others are among them."""
+    if not digits or set(digits) - set("0123456789abcdef"):
+        return None
+    return sum({1 << int(digit, 16) for digit in digits})
 
 
 class InstructionTiming(NamedTuple):
@@ -227,10 +236,9 @@ class InstructionTable:
         """The ports of each executed µop: ``2*p06+p1``."""
         for term in ports.split("+") if ports else ():
             times, star, name = term.rpartition("*")
-            digits = name.removeprefix("p")
-            if not digits.isdigit() or not name.startswith("p") or (star and not times.isdigit()):
+            mask = port_mask(name.removeprefix("p"))
+            if mask is None or not name.startswith("p") or (star and not times.isdigit()):
                 raise ValueError(f"ports {term}: p and digits are wanted, such as 2*p015")
-            mask = sum({1 << int(digit) for digit in digits})
             if mask & ~self.ports.all:
                 raise ValueError(f"ports {term}: this processor has none of that number")
             yield from [mask] * (int(times) if star else 1)
@@ -263,7 +271,9 @@ class InstructionTable:
         indexed = bool(form >> FormBit.FORM_INDEX & 1)
         if not row.names_memory and any(operand in MEMORY for operand in operands_of(form)):
             loads, stores = access & AccessKind.READ, (access & AccessKind.WRITE) >> 1
-            fused += stores + (loads and bool(row.kind & InstructionKind.SEPARATE))
+            fused += (stores and not row.kind & InstructionKind.JOINED) + (
+                loads and bool(row.kind & InstructionKind.SEPARATE)
+            )
         if loads and indexed and row.kind & InstructionKind.UNLAMINATED:
             fused += 1
         address = self.ports.indexed if indexed else self.ports.address
@@ -273,10 +283,11 @@ class InstructionTable:
 
     def _divided(self, row: Row) -> tuple[tuple[int, ...], int, int]:
         """Of a row's µops the ports of those that compute, and the numbers of loads and stores."""
-        memory = self.ports.load, self.ports.address, self.ports.data
-        stores = row.ports.count(self.ports.data)
-        addresses = sum(mask in memory[:2] for mask in row.ports)
-        return tuple(mask for mask in row.ports if mask not in memory), max(0, addresses - stores), stores
+        addresses = self.ports.load, self.ports.vector, self.ports.address
+        stores = row.ports.count(self.ports.data or self.ports.address)
+        made = sum(mask in addresses for mask in row.ports)
+        memory = (*addresses, self.ports.data)
+        return tuple(mask for mask in row.ports if mask not in memory), max(0, made - stores), stores
 
 
 def _kind(text: str) -> tuple[InstructionKind, int]:

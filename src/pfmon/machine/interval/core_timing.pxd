@@ -13,6 +13,7 @@ from pfmon.machine._outoforder cimport (
 cdef enum:
     MAX_MISSED_LINES = 32        # of a block; further ones are not told
     CODE_WINDOW_SHIFT = 5        # log2 of the bytes of a window of the µop cache
+    LINE_OF_WINDOW_SHIFT = 60    # place of a line's number in its window, above the window's number
     SHORT_LOOP = 12              # µops of a block that may be its own successor in the next cycle
 
 

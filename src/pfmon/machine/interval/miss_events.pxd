@@ -42,6 +42,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint32_t end            # BlockEnd of the current block
     cdef RecentStores stores
     cdef LruSets code_windows    # of the µop cache; None: there is none
+    cdef bint lines_share_set    # its lines of a window of code are of one set
     cdef uint64_t entered_windows  # in it so far, and one
     cdef uint64_t loop_begin, loop_branch        # addresses of a loop that may be in the loop buffer
     cdef uint32_t loop_uops, loop_size           # µops so far, and of the buffer

@@ -34,6 +34,7 @@ cdef class MissEvents(EventSetConsumer):
             self.entered_windows = 1
             if figures["line"]:
                 self.code_windows = LruSets(figures["uop_cache_sets"], figures["uop_cache_ways"], 0)
+                self.lines_share_set = figures["uop_cache_index"] == "windows"
 
     def record_events(self, bint executions, bint sources):
         """Records events besides misses (CoreEvent), too; ``executions``: also those that follow from executions,
@@ -379,7 +380,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint32_t code_source(self, IntervalBlock* plan) noexcept nogil:
         """Returns where a block's µops come from. The µop cache still has a block that it had when the last window was entered:
         that is no use of the block, for LRU. A short loop of one block branches once a cycle, as from the loop buffer."""
-        cdef uint64_t window, last
+        cdef uint64_t window, last, line
         cdef LruLine evicted
         cdef uint32_t source = FROM_UOP_CACHE, k
         if self.loops and self.loop_begin <= plan.ip <= self.loop_branch:
@@ -392,8 +393,9 @@ cdef class MissEvents(EventSetConsumer):
         window, last = plan.ip >> CODE_WINDOW_SHIFT, (behind(plan) - 1) >> CODE_WINDOW_SHIFT
         while window <= last:
             for k in range(plan.core.lines):
-                if use_line(&self.code_windows.rows, window << 2 | k) == NULL:
-                    insert_line(&self.code_windows.rows, window << 2 | k, &evicted)
+                line = window | <uint64_t>k << LINE_OF_WINDOW_SHIFT if self.lines_share_set else window << 2 | k
+                if use_line(&self.code_windows.rows, line) == NULL:
+                    insert_line(&self.code_windows.rows, line, &evicted)
                     self.entered_windows += 1
                     source = FROM_DECODERS
             window += 1

@@ -13,7 +13,7 @@ cdef enum:
     PART_SLOTS = 12              # µops of a part of a block at most, unless one instruction has more
 
 cdef enum:
-    MAX_UNIT_USES = 11           # ports and the divider
+    MAX_UNIT_USES = 15           # ports and the divider
 
 cdef enum:
     PORTS = 8                    # units that are looked at as one vector; further ports are looked at one by one
@@ -53,6 +53,7 @@ cdef struct CoreInstruction:     # its times are ticks
     int16_t load_latency         # from its address, in L1D
     int16_t string_start, string_cycles  # of a string instruction: at its start, and for each 64 bytes
     uint8_t indexed              # its address has an index
+    uint8_t vector               # its loads are of vectors
     int16_t forward              # from a store's data, to a load that gets it from the store buffer
 
 cdef struct CoreAccess:
@@ -160,7 +161,8 @@ cdef class CoreBlocks:
     cdef int32_t ticks           # of a cycle
     cdef int32_t slot_ticks      # for which a µop dispatches
     cdef int32_t commit_ticks    # ... and a store is committed, unless it is alone
-    cdef CoreUop load, store_data
+    cdef CoreUop store_data
+    cdef CoreUop load[2]         # of vectors: the second
     cdef CoreUop store_address[2]  # with an index: the second
     cdef FrontEndFigures front_end
     cdef bint partial_flags      # the processor renames flags in parts

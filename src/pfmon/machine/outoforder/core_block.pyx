@@ -112,7 +112,8 @@ cdef class CoreBlocks:
         self.ticks = ticks_of(front_end["width"])
         self.slot_ticks = self.ticks // self.front_end.width
         self.commit_ticks = self.ticks // front_end["commits"]
-        put_uop(&self.load, front_end["load_ports"])
+        put_uop(&self.load[0], front_end["load_ports"])
+        put_uop(&self.load[1], front_end["vector_load_ports"])
         put_uop(&self.store_address[0], front_end["store_address_ports"])
         put_uop(&self.store_address[1], front_end["indexed_ports"])
         put_uop(&self.store_data, front_end["store_data_ports"])
@@ -170,6 +171,7 @@ cdef class CoreBlocks:
         cdef uint32_t i = 0, k
         found = self.timings.core_timing(form)
         to.instruction.slots, to.instruction.kind, to.instruction.indexed = found.slots, found.kind, found.indexed
+        to.instruction.vector = found.vector
         to.instruction.latency, to.instruction.latency2 = self.ticks * found.latency, self.ticks * found.latency2
         to.instruction.divider, to.instruction.busy = self.ticks * found.divider, self.ticks * found.busy
         to.instruction.load_latency, to.instruction.forward = self.ticks * found.load_latency, self.ticks * found.forward
@@ -306,8 +308,8 @@ cdef class CoreBlocks:
             if uops_of(block)[one.first_uop + k].count == ports:
                 spread(&uops_of(block)[one.first_uop + k], begin, self.ticks, loads)
         for k in range(one.accesses):
-            if access[k].reads and self.load.count == ports:
-                spread(&self.load, begin, self.ticks, loads)
+            if access[k].reads and self.load[one.vector].count == ports:
+                spread(&self.load[one.vector], begin, self.ticks, loads)
             if access[k].writes and self.store_address[one.indexed].count == ports:
                 spread(&self.store_address[one.indexed], begin, self.ticks, loads)
             if access[k].writes and self.store_data.count == ports:

@@ -2,6 +2,8 @@
 
 #include "proc_files.h"
 
+enum { EXTENDED_FAMILY = 15 };   /* of a processor whose family is this and another field */
+
 struct feature_word {            /* names by bit of a CPUID register, in Linux's order (cpufeatures.h) */
     uint32_t leaf, subleaf;
     int reg;
@@ -56,9 +58,9 @@ static void put_registers(struct text *to, uint32_t leaf, const int *regs, int c
         }
 }
 
-/* Kilobytes of the last level. */
+/* Kilobytes of the last level; of AMD's processors, which have no leaf 4, of the second one, as Linux shows it. */
 static uint64_t cache_size(void) {
-    uint32_t level, sizes, bytes = 0;
+    uint32_t level, sizes, bytes = cpuid(4, 0, RAX) ? 0 : cpuid(0x80000006, 0, RCX) >> 16 << KILO;
     for (level = 0; cpuid(4, level, RAX) & 0x1F; level++) {
         sizes = cpuid(4, level, RBX);
         bytes = ((sizes >> 22) + 1) * ((sizes >> 12 & 0x3FF) + 1) * ((sizes & 0xFFF) + 1) * (cpuid(4, level, RCX) + 1);
@@ -70,9 +72,10 @@ static uint64_t cache_size(void) {
 void put_processor(struct text *to) {
     static const int vendor[] = {RBX, RDX, RCX}, brand[] = {RAX, RBX, RCX, RDX};
     uint32_t signature = cpuid(1, 0, RAX), sizes = cpuid(0x80000008, 0, RAX), line = (cpuid(1, 0, RBX) >> 8 & 0xFF) * 8;
+    uint32_t family = signature >> 8 & EXTENDED_FAMILY;
     put_text(to, "processor\t: 0\nvendor_id\t: ");
     put_registers(to, 0, vendor, 3);
-    put_field(to, "\ncpu family\t: ", signature >> 8 & 15, "\n");
+    put_field(to, "\ncpu family\t: ", family == EXTENDED_FAMILY ? family + (signature >> 20 & 0xFF) : family, "\n");
     put_field(to, "model\t\t: ", (signature >> 4 & 15) | (signature >> 12 & 0xF0), "\n");
     put_text(to, "model name\t: ");
     if (cpuid(0x80000002, 0, RAX))
