@@ -1,5 +1,5 @@
 """The model-specific registers of Intel architectural performance monitoring, versions 1 and 2 (Intel SDM volume 3,
-section 30.2); msr_v4_file.py has version 4's.
+section 30.2); msr_v4_file.py has version 4's, amd_file.py AMD's.
 
 Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 is IA32_PMC0, and so on; 32 to 35 the fixed-function
 counters. A general protection fault is a BadValueError that says so.
