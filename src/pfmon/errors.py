@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Self
 
-MAX_LISTED_NAMES = 12
+MAX_LISTED_NAMES = 16
 """Maximum number of known names that are all listed when none is similar."""
 
 

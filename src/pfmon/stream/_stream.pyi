@@ -70,6 +70,14 @@ class PpcKind(IntEnum):
 # ../isa/x86/x86_kinds.pxd
 
 class X86Kind(IntEnum):
+    FP_ADDS = 1 << 0
+    FP_MULTIPLIES = 1 << 1
+    DIVIDES = 1 << 2
+    APART = 1 << 7
+    FLUSHES_LINE = 1 << 8
+    READS_CLOCK = 1 << 9
+    VECTOR = 1 << 10
+    MMX = 1 << 11
     CONDITIONAL = 1 << 13
     PAUSE = 1 << 14
     PREFETCH_FAR = 1 << 15

@@ -13,8 +13,8 @@ from pfmon import pmu
 from pfmon.errors import BadValueError, PfmonError, RuleError
 from pfmon.pmu import EventRequest
 from pfmon.pmu.model.describe import event_info
+from pfmon.pmu.model.event_selects import NO_CONDITION
 from pfmon.pmu.model.generic_events import generic_events
-from pfmon.pmu.model.intel import NO_CONDITION
 from pfmon.pmu.model.monitors import read_counters
 from pfmon.pmu.registers.decode import decode_text
 from pfmon.pmu.registers.msr_file import MSR_ADDRESSES, cpuid_0a

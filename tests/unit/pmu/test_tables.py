@@ -62,6 +62,8 @@ def selection(name: str, counter: int) -> tuple[str, str, str]:
     """The register that selects a counter's event, and its fields for code and unit mask; "" for none."""
     if name in IA64:
         return f"pmc{counter}", "es", "umask"
+    if pmu.get(name).architecture == "x86" and counter < 32 and f"perf_ctl{counter}" in pmu.get(name).registers:
+        return f"perf_ctl{counter}", "event", "umask"
     if pmu.get(name).architecture == "x86":
         return (f"ia32_perfevtsel{counter}", "event", "umask") if counter < 32 else ("", "", "")
     return "mmcr0" if counter < 3 else "mmcr1", f"pmc{counter}select", ""
@@ -72,7 +74,9 @@ def test_codes_and_unit_masks_fit_the_registers_of_every_counter(table: EventTab
     for event in table:
         for counter in event.counters:
             name, code, umask = selection(table.pmu, counter)
-            wanted = {code: event.code, umask: 0 if event.ear != "-" else event.umask} if name else {}
+            high = {"event_high": event.code >> 8} if name.startswith("perf_ctl") else {}
+            low = event.code & 0xFF if high else event.code
+            wanted = {code: low, **high, umask: 0 if event.ear != "-" else event.umask} if name else {}
             assert wanted.pop("", 0) == 0, f"{event.name}: {name} has no unit mask"
             if name:
                 assert registers[name].decode(registers[name].encode(**wanted)).items() >= wanted.items()

@@ -53,13 +53,14 @@ MISSES = frozenset(
     for name in (
         *("L1D_READ_MISS", "L1D_WRITE_MISS", "L1I_MISS", "LOAD_WALK", "STORE_WALK", "ITLB_MISS"),
         *("LLC_REFERENCE", "LLC_MISS", "MISPREDICTED_*"),
-        *(f"MISPREDICTED_{what}" for what in ("NOT_TAKEN", "TAKEN", "CALL", "JUMP")),
+        *(f"MISPREDICTED_{what}" for what in ("NOT_TAKEN", "TAKEN", "CALL", "RETURN", "JUMP")),
     )
 )
 """Occurrences of out-of-order machines that do not depend on time (word_plans.pxd)."""
 
 EXECUTIONS = frozenset(
-    f"CORE_{name}" for name in ("LOAD_HIT", "SLOT", "UOP", "DIVIDER_CYCLE", "FUSED", "MICROCODE_SLOT")
+    f"CORE_{name}"
+    for name in ("LOAD_HIT", "SLOT", "UOP", "DIVIDER_CYCLE", "FUSED", "MICROCODE_SLOT", "INTEGER_DIVIDER_CYCLE")
 )
 """Occurrences that follow from executions (core_events.pxd, EVENT_EXECUTIONS)."""
 

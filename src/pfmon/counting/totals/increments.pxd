@@ -30,7 +30,7 @@ cdef bint is_open(const InstructionFilter* filter) noexcept nogil
 
 
 cdef enum:
-    MAX_TERMS = 8
+    MAX_TERMS = 32
     ANY_VALUE = 0xFF
 
 cdef struct InstructionTerm:

@@ -142,7 +142,7 @@ EVENTS = Topic(
         ),
         Option(
             "invert",
-            "Intel: count cycles with fewer than the threshold, y or n for each event of -e",
+            "Intel, AMD: count cycles with fewer than the threshold, y or n for each event of -e",
             one_an_event(),
             "y|n,...",
             pmus=X86,
@@ -153,7 +153,7 @@ EVENTS = Topic(
         ),
         Option(
             "edge",
-            "Intel: count beginnings instead of cycles, y or n for each event of -e",
+            "Intel, AMD: count beginnings instead of cycles, y or n for each event of -e",
             one_an_event(),
             "y|n,...",
             pmus=X86,
@@ -164,7 +164,7 @@ EVENTS = Topic(
         ),
         Option(
             "controls",
-            "Intel, PowerPC: set fields of the control registers",
+            "Intel, AMD, PowerPC: set fields of the control registers",
             Kind(_numbers("FIELD"), python_values.numbers('{"freeze_perfmon_on_pmi": 1}'), update, default={}),
             "FIELD=VALUE,...",
             pmus=X86 + PPC,

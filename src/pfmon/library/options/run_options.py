@@ -39,7 +39,7 @@ class Options(OptionRecord):
     all_threads: bool
     check_qualifiers: bool
     controls: Mapping[str, int]
-    """Fields of control registers (Intel, PowerPC)."""
+    """Fields of control registers (Intel, AMD, PowerPC)."""
     preload: Mapping[str, int]
     """Initial values of counters (PowerPC)."""
 

@@ -73,7 +73,8 @@ class Processor(NamedTuple):
 class Qualification(NamedTuple):
     """What holds for the events of all sets. ``levels``: letters of privilege levels, "" for user level;
     ``instruction_sets``: ia32, ia64; ``check_qualifiers``: refuse events that ranges and matchers do not constrain;
-    ``controls``: fields of control registers (Intel, PowerPC); ``preload``: initial values of counters (PowerPC)."""
+    ``controls``: fields of control registers (Intel, AMD, PowerPC); ``preload``: initial values of counters
+    (PowerPC)."""
 
     levels: str
     instruction_sets: Set[str]

@@ -35,7 +35,8 @@ cdef inline int32_t follow_line(LineStream* stream, uint64_t page, uint64_t line
 
 
 cdef struct L2Traffic:          # so far
-    uint64_t prefetch_hits, prefetch_misses      # prefetches that looked into L2
+    uint64_t prefetch_hits       # prefetches that looked into L2
+    uint64_t prefetch_l3, prefetch_memory        # ... and missed, by where the line came from
     uint64_t dropped, written    # lines evicted from L2: unmodified, modified
 
 

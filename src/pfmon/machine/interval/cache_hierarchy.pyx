@@ -160,8 +160,9 @@ cdef class Hierarchy:
         cdef HierarchyAccess served
         if find(&self.l2.rows, address >> self.l2.shift) == NULL:
             memset(&served, 0, sizeof(served))
-            self.traffic.prefetch_misses += 1
             self.below(address, now, False, &served)
+            self.traffic.prefetch_l3 += served.level == LEVEL_L3
+            self.traffic.prefetch_memory += served.level == LEVEL_MEMORY
         else:
             self.traffic.prefetch_hits += 1
 

@@ -14,12 +14,14 @@ cdef enum:                       # CoreEvent: the order is that of the occurrenc
     EVENT_LOAD_SPLIT
     EVENT_STORE_SPLIT
     EVENT_LOCK_SPLIT
+    EVENT_LOAD_PAGE_SPLIT
     EVENT_LOAD_SECOND_TLB
     EVENT_STORE_SECOND_TLB
     EVENT_LOAD_WALK_CYCLE
     EVENT_STORE_WALK_CYCLE
     EVENT_LOAD_BLOCKED
     EVENT_LOAD_ALIASED
+    EVENT_LOAD_FORWARDED
     EVENT_READ_L2
     EVENT_READ_L3
     EVENT_READ_MEMORY
@@ -29,10 +31,15 @@ cdef enum:                       # CoreEvent: the order is that of the occurrenc
     EVENT_FETCH_L2
     EVENT_FETCH_L3
     EVENT_FETCH_MEMORY
+    EVENT_SOFTWARE_L2
+    EVENT_SOFTWARE_L3
+    EVENT_SOFTWARE_MEMORY
     EVENT_PREFETCH_HIT
-    EVENT_PREFETCH_MISS
+    EVENT_PREFETCH_L3
+    EVENT_PREFETCH_MEMORY
     EVENT_CODE_PREFETCH_HIT
-    EVENT_CODE_PREFETCH_MISS
+    EVENT_CODE_PREFETCH_L3
+    EVENT_CODE_PREFETCH_MEMORY
     EVENT_READ_CYCLE
     EVENT_OWN_CYCLE
     EVENT_FETCH_CYCLE
@@ -59,12 +66,14 @@ cdef enum:                       # CoreEvent: the order is that of the occurrenc
     EVENT_DIVIDER_CYCLE
     EVENT_FUSED
     EVENT_MICROCODE_SLOT
+    EVENT_INTEGER_DIVIDER_CYCLE
     CORE_EVENTS
 
 cdef enum:                       # BranchClass: the order is that of the occurrences from CORE_MISPREDICTED_NOT_TAKEN on
     CLASS_NOT_TAKEN = 0
     CLASS_TAKEN
     CLASS_CALL
+    CLASS_RETURN
     CLASS_JUMP
 
 
@@ -72,4 +81,6 @@ cdef inline uint32_t branch_class(uint32_t kind, uint32_t condition, bint taken)
     """Returns the class of a branch; ``kind``, ``condition``: as in a description of its instruction."""
     if condition != ALWAYS:
         return CLASS_TAKEN if taken else CLASS_NOT_TAKEN
+    if kind == BranchKind.RETURN_BRANCH:
+        return CLASS_RETURN
     return CLASS_CALL if kind == BranchKind.DIRECT_CALL or kind == BranchKind.INDIRECT_CALL else CLASS_JUMP

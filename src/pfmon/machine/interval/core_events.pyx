@@ -22,10 +22,11 @@ cdef void record_request(MissEvents self, IntervalBlock* plan, uint32_t instruct
 
 cdef void record_traffic(MissEvents self, IntervalBlock* plan, uint32_t instruction, uint32_t hit,
                          const L2Traffic* before) noexcept nogil:
-    """Records what a request led to in L2; ``hit``: the event of prefetches that hit, before that of those that miss."""
+    """Records what a request led to in L2; ``hit``: the event of prefetches that hit, before those of L3's and of memory's."""
     cdef const L2Traffic* now = &self.caches.traffic
     self.tallies.add_event(plan, instruction, hit, now.prefetch_hits - before.prefetch_hits)
-    self.tallies.add_event(plan, instruction, hit + 1, now.prefetch_misses - before.prefetch_misses)
+    self.tallies.add_event(plan, instruction, hit + 1, now.prefetch_l3 - before.prefetch_l3)
+    self.tallies.add_event(plan, instruction, hit + 2, now.prefetch_memory - before.prefetch_memory)
     self.tallies.add_event(plan, instruction, EVENT_L2_DROPPED, now.dropped - before.dropped)
     self.tallies.add_event(plan, instruction, EVENT_L2_WRITTEN, now.written - before.written)
 
@@ -40,7 +41,7 @@ cdef void record_data_request(MissEvents self, IntervalBlock* plan, const Interv
     elif access.reads | access.writes:
         record_request(self, plan, instruction, EVENT_OWN_L2, EVENT_OWN_CYCLE, served)
     else:                                # a prefetch
-        self.tallies.add_event(plan, instruction, EVENT_PREFETCH_HIT + (served.level != LEVEL_L2), 1)
+        self.tallies.add_event(plan, instruction, EVENT_SOFTWARE_L2 + served.level - LEVEL_L2, 1)
     record_traffic(self, plan, instruction, EVENT_PREFETCH_HIT, before)
 
 
@@ -69,11 +70,13 @@ cdef void record_code_translation(MissEvents self, IntervalBlock* plan, int64_t 
 
 cdef void note_split(MissEvents self, IntervalBlock* plan, const IntervalAccess* access) noexcept nogil:
     """Notes an access to two lines; not of a string instruction, whose elements are accesses of their own."""
-    if (self.address + access.size - 1) >> self.shift == self.address >> self.shift:
+    cdef uint64_t last = self.address + access.size - 1
+    if last >> self.shift == self.address >> self.shift:
         return
     note_outcome(self, plan, access.instruction,
                  <uint32_t>access.reads << EVENT_LOAD_SPLIT | <uint32_t>access.writes << EVENT_STORE_SPLIT
-                 | <uint32_t>access.locked << EVENT_LOCK_SPLIT)
+                 | <uint32_t>access.locked << EVENT_LOCK_SPLIT
+                 | <uint32_t>(access.reads and last >> PAGE_SHIFT != self.address >> PAGE_SHIFT) << EVENT_LOAD_PAGE_SPLIT)
 
 
 cdef void note_outcome(MissEvents self, IntervalBlock* plan, uint32_t instruction, uint32_t events) noexcept nogil:
@@ -95,10 +98,17 @@ cdef void record_outcome(MissEvents self, IntervalBlock* plan) noexcept nogil:
         if events >> event & 1:
             self.tallies.add_event(plan, self.outcome_of, event, 1)
             break
-    for event in range(EVENT_LOAD_WALKED, EVENT_LOCK_SPLIT + 1):
+    for event in range(EVENT_LOAD_WALKED, EVENT_LOAD_PAGE_SPLIT + 1):
         if events >> event & 1:
             self.tallies.add_event(plan, self.outcome_of, event, 1)
     self.outcome = 0
+
+
+cdef void record_forwarded(MissEvents self, IntervalBlock* plan, uint32_t number) noexcept nogil:
+    """Records a load of bytes that a store which is not in L1D yet wrote."""
+    cdef const IntervalAccess* access = &accesses_of(plan)[number]
+    if not access.locked:                # stores before it are committed first
+        self.tallies.add_event(plan, access.instruction, EVENT_LOAD_FORWARDED, 1)
 
 
 cdef void record_blocked(MissEvents self, IntervalBlock* plan) noexcept nogil:
@@ -163,8 +173,10 @@ cdef uint64_t loads_missed(IntervalBlock* plan, uint32_t instruction) noexcept n
     return events[EVENT_LOAD_IN_FLIGHT] + events[EVENT_LOAD_L2] + events[EVENT_LOAD_L3] + events[EVENT_LOAD_MEMORY]
 
 
-cdef uint32_t increment_of(const IntervalBlock* plan, uint32_t instruction, uint32_t event, uint32_t ticks) noexcept nogil:
-    """Returns what an execution of an instruction adds to an event; ``event``: behind EVENT_LOAD_HIT; ``ticks``: of a cycle."""
+cdef uint32_t increment_of(const IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint32_t event,
+                           uint32_t ticks) noexcept nogil:
+    """Returns what an execution of an instruction adds to an event; ``kind``: its Kind; ``event``: behind EVENT_LOAD_HIT;
+    ``ticks``: of a cycle."""
     cdef const CoreInstruction* one = &instructions_of(plan.core)[instruction]
     if event == EVENT_SLOT:
         return one.slots
@@ -172,6 +184,8 @@ cdef uint32_t increment_of(const IntervalBlock* plan, uint32_t instruction, uint
         return executed_uops(plan, one)
     if event == EVENT_DIVIDER_CYCLE:
         return one.divider // ticks
+    if event == EVENT_INTEGER_DIVIDER_CYCLE:
+        return 0 if kind & Kind.FLOAT else one.divider // ticks
     if event == EVENT_FUSED:
         return instruction > 0 and instruction + 1 == plan.length and one.slots == 0 and plan.condition != ALWAYS
     return one.slots if one.kind & CORE_MICROCODED else 0

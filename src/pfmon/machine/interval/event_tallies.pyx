@@ -103,7 +103,7 @@ cdef class EventTallies:
         counts.seen = counts.ran
         for i in range(plan.length if times and plan.core != NULL else 0):
             for event in range(EVENT_LOAD_HIT + 1, CORE_EVENTS):
-                self.add_event(plan, i, event, times * increment_of(plan, i, event, plans.cores.ticks))
+                self.add_event(plan, i, event, times * increment_of(plan, i, instructions[i].kind, event, plans.cores.ticks))
             if instructions[i].kind & (Kind.LOAD | Kind.PREFETCH) == 0:
                 continue
             if self.detailed:

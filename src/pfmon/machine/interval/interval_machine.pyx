@@ -37,23 +37,24 @@ cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t
         self.use_lines(plan, number, line, (address + size - 1) >> self.shift)
     if self.has_core:
         if access.reads and size <= MAX_STORE_BYTES:
-            load_stored(self, number, address, size)
+            load_stored(self, plan, number, address, size)
         if access.writes:
             put_store(&self.stores, address, access.size, number)
 
 
-cdef inline void load_stored(IntervalMachine self, uint32_t number, uint64_t address, uint64_t size) noexcept nogil:
+cdef inline void load_stored(IntervalMachine self, IntervalBlock* plan, uint32_t number, uint64_t address,
+                             uint64_t size) noexcept nogil:
     """Loads bytes that a store may forward."""
     cdef uint64_t last = address + size - 1
     cdef int64_t committed = self.core.state.dispatch - self.forward_excess
     cdef const RecentStore* store = store_at(&self.stores, address)
     if store.committed > committed:
-        self.store_response(number, address, address + size, store)
+        self.store_response(plan, number, address, address + size, store)
     if (last ^ address) >> STORE_GRANULE:
         store = store_at(&self.stores, last)
         if store.committed > committed and (self.responses.count == 0 or
                                             self.responses.response[self.responses.count - 1].access != number):
-            self.store_response(number, address, address + size, store)
+            self.store_response(plan, number, address, address + size, store)
 
 
 cdef inline void fetch_lines(IntervalMachine self, IntervalBlock* plan) noexcept nogil:

@@ -101,7 +101,7 @@ cdef class MissEvents(EventSetConsumer):
     @cython.final
     cdef void report_loads(self, IntervalBlock* plan, const uint64_t* addresses) noexcept nogil
     @cython.final
-    cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const RecentStore* store) noexcept nogil
+    cdef void store_response(self, IntervalBlock* plan, uint32_t number, uint64_t address, uint64_t end, const RecentStore* store) noexcept nogil
     @cython.final
     cdef void schedule(self, IntervalBlock* plan, uint64_t word) noexcept nogil
     @cython.final

@@ -329,11 +329,14 @@ cdef class MissEvents(EventSetConsumer):
                 (late.source if late.source else SOURCE_L1) | (SOURCE_LOCKED if access.locked else 0))
             late.source, late.cycles = 0, 0
 
-    cdef void store_response(self, uint32_t number, uint64_t address, uint64_t end, const RecentStore* store) noexcept nogil:
+    cdef void store_response(self, IntervalBlock* plan, uint32_t number, uint64_t address, uint64_t end,
+                             const RecentStore* store) noexcept nogil:
         """Handles a load of bytes which a store that is not in L1D yet wrote, or seems to have written. If their data was ready
         so long before the load's block dispatches that it was forwarded by then, L1D decides when the load is ready."""
         cdef int64_t now = self.core.state.dispatch
         if store.address <= address and end <= store.end:
+            if self.recording and store.committed > now:
+                record_forwarded(self, plan, number)
             if store.ready < 0:
                 respond(&self.responses, number, RESPONSE_FORWARDED_HERE, -store.ready - 1)
             elif store.ready + self.forward_excess > now:

@@ -21,7 +21,7 @@ from pfmon.pmu.target import table_path
 from pfmon.pmu.targets import named
 
 # Compiled on use: every run loads this module.
-TOKEN = r"\s*(?:(\d+)|([A-Za-z]\w*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))"
+TOKEN = r"\s*(?:(\d+)|([A-Za-z][\w.]*(?::[MESI]+)?(?:\[[\w.]+\])?)|([-+*/()]))"
 WIDE_OPCODES = 41
 
 # Matcher, slot types, opcode bits to match and to ignore, of 41 (IA-64 manual volume 3: I20, M20, M21).

@@ -9,11 +9,10 @@ from typing import ClassVar
 
 from pfmon.errors import RuleError
 from pfmon.pmu.model.branch_filter import check_branch_filter, select_value
+from pfmon.pmu.model.event_selects import NO_CONDITION, EventSelectDecoder, EventSelectProgrammer, conditional
 from pfmon.pmu.model.event_table import Event
-from pfmon.pmu.model.monitors import CounterDecoder, MonitorReading, UnknownMonitor
-from pfmon.pmu.model.programmer import Programmer
+from pfmon.pmu.model.monitors import CounterDecoder, UnknownMonitor
 from pfmon.pmu.model.programming import Monitor
-from pfmon.pmu.model.request import EventRequest
 from pfmon.pmu.qualify.qualifier import Qualification, Unqualified
 from pfmon.pmu.registers.msr_file import (
     CONTROL,
@@ -35,9 +34,6 @@ COUNTER_CONTROLS = ("pc", "int")
 """Fields that a control sets for all counters; fixed-function counters have no PC."""
 SECTION = "Intel SDM volume 3 sections 30.2.1.1 and 30.2.2"
 
-
-NO_CONDITION = (0, False, False)
-
 EXTRA_REGISTERS = {
     "msr_offcore_rsp_0": {0xB7: "msr_offcore_rsp_0", 0xBB: "msr_offcore_rsp_1"},
     "msr_pebs_frontend": {0xC6: "msr_pebs_frontend"},
@@ -53,16 +49,8 @@ def condition(fields: Mapping[str, int]) -> tuple[int, bool, bool]:
     return fields.get("cmask", 0), bool(fields.get("inv", 0)), bool(fields.get("e", 0))
 
 
-class IntelDecoder(CounterDecoder):
+class IntelDecoder(EventSelectDecoder):
     """IA32_PERFEVTSELx, IA32_FIXED_CTR_CTRL and, in version 2, IA32_PERF_GLOBAL_CTRL."""
-
-    def read(self) -> MonitorReading:
-        """Decode all enabled counters."""
-        found = [self._counter(number) for number in self.counters if self.levels(number)]
-        return MonitorReading(
-            tuple(one for one in found if isinstance(one, Monitor)),
-            tuple(one for one in found if isinstance(one, UnknownMonitor)),
-        )
 
     def levels(self, number: int) -> int:
         """Return the privilege levels at which a counter counts; 0: it is disabled by its own control or by the global
@@ -99,7 +87,7 @@ class IntelDecoder(CounterDecoder):
         alike = [one for one in self.events.canonical(code) if one.extra in extras]
         return next((one for one in alike if (one.umask, one.any_thread, one.condition) == chosen), None)
 
-    def _counter(self, number: int) -> Monitor | UnknownMonitor:
+    def counter(self, number: int) -> Monitor | UnknownMonitor:
         """Decode one enabled counter. An event defined by a condition is counted as the one without it, in the cycles
         of the condition, where that can be counted and the event itself cannot."""
         name, event = select_register(number), self.event(number)
@@ -125,7 +113,7 @@ class IntelDecoder(CounterDecoder):
         )
 
 
-class IntelProgrammer(Programmer):
+class IntelProgrammer(EventSelectProgrammer):
     """General counters, each with its event select register; from version 2 on also fixed-function counters and the
     global registers, if the register table has them."""
 
@@ -148,12 +136,6 @@ class IntelProgrammer(Programmer):
         recording = {} if self.request.last_branches is None else {"lbr": 1, "freeze_lbrs_on_pmi": 1}
         return recording | {name: v for name, v in self.request.controls.items() if name not in COUNTER_CONTROLS}
 
-    def check_thresholds(self) -> None:
-        """Check CMASK, which replaces thresholds: any value of its field is legal, and INV needs one."""
-        for event, wanted in self.requested():
-            invert_needs_a_threshold(event, wanted)
-            an_events_own_condition_stands(event, wanted)
-
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """Assign fixed-function counters first, so that general ones stay free for other events."""
         narrowed = [
@@ -167,25 +149,6 @@ class IntelProgrammer(Programmer):
             taken.update(fixed)
             preferred.append(fixed or counters)
         return super().assignment(preferred) or super().assignment(narrowed)
-
-    def monitor(self, event: Event, wanted: EventRequest, number: int) -> Monitor:
-        """Return the setting of an event's counter. The control INT is set by default: sampling and 64-bit counts need
-        the interrupt."""
-        plm = self.plm(wanted.plm)
-        user_levels_go_together(plm)
-        return Monitor(
-            event,
-            number,
-            number,
-            plm,
-            False,
-            0,
-            wanted.threshold,
-            bool(self.request.controls.get("int", 1)),
-            edge=wanted.edge,
-            invert=wanted.invert,
-            cmask=True,
-        )
 
     def program_monitor(self, monitor: Monitor) -> None:
         """Write the event select register, or the fixed-function counter's part of its control register."""
@@ -288,11 +251,6 @@ def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> 
             raise RuleError("controls_are_fields", f"no control {name!r}; there are {', '.join(known)}", SECTION)
 
 
-def conditional(wanted: EventRequest) -> bool:
-    """Return whether the request needs CMASK, INV or E."""
-    return bool(wanted.threshold or wanted.edge or wanted.invert)
-
-
 def events_need_a_further_register(event: Event, registers: Iterable[str]) -> RuleError:
     """Some events need a register of their own beside the select: OFFCORE_RESPONSE has two for all counters (section
     18.9.5)."""
@@ -301,34 +259,3 @@ def events_need_a_further_register(event: Event, registers: Iterable[str]) -> Ru
         f"{event.name} needs another value in {' or '.join(map(str.upper, registers))} than the events before it",
         "Intel SDM volume 3 section 18.9.5",
     )
-
-
-def an_events_own_condition_stands(event: Event, wanted: EventRequest) -> None:
-    """A counter has one CMASK, INV and E: those that define an event leave none to choose (section 30.2.1.1)."""
-    if any(event.condition) and conditional(wanted):
-        own = ", ".join(name for name, used in zip(("CMASK", "INV", "E"), event.condition, strict=True) if used)
-        raise RuleError(
-            "an_events_own_condition_stands",
-            f"{event.name} is defined by {own}: it takes no threshold, no invert and no edge of yours",
-            "Intel SDM volume 3 section 30.2.1.1",
-        )
-
-
-def user_levels_go_together(plm: int) -> None:
-    """USR selects levels 1, 2 and 3 together (section 30.2.1.1)."""
-    if plm & USER_LEVELS not in (0, 8, USER_LEVELS):
-        raise RuleError(
-            "user_levels_go_together",
-            "levels 1 and 2 cannot be counted apart from level 3: use u, k or uk",
-            "Intel SDM volume 3 section 30.2.1.1",
-        )
-
-
-def invert_needs_a_threshold(event: Event, wanted: EventRequest) -> None:
-    """INV inverts the comparison with CMASK, which is off when CMASK is zero (section 30.2.1.1)."""
-    if wanted.invert and not wanted.threshold:
-        raise RuleError(
-            "invert_needs_a_threshold",
-            f"{event.name}: invert needs a threshold (CMASK) to compare with",
-            "Intel SDM volume 3 section 30.2.1.1",
-        )

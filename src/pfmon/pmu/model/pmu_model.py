@@ -68,7 +68,7 @@ class PmuModel:
         return numbers or list(self.bank.numbers)
 
     def data_name(self, number: int) -> str:
-        """Return a data register's name in the manuals: PMD4, IA32_PMC0, IA32_FIXED_CTR0, PMC1."""
+        """Return a data register's name in the manuals: PMD4, IA32_PMC0, IA32_FIXED_CTR0, PERF_CTR0, PMC1."""
         return self.programmer.data_name(number)
 
     def register_file(self) -> RegisterFile:
@@ -105,10 +105,10 @@ class PmuModel:
         `check_qualifiers` False accepts events that a range or opcode matcher does not constrain,
         `check_thresholds` False any threshold that fits its field, `check_ears` False events that stand for different
         settings of one event address register. `controls` are further fields of control
-        registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; PowerPC: `pmctrigger`, `discount`, ...);
-        `preload`: initial values of counters, by name (PowerPC: `pmc1`, ...). `two_threads`: both hardware threads of a
-        core run, and events use only counters that are correct then (Montecito). `last_branches`: perf's names of the
-        branches that last branch records let through (Intel).
+        registers, by name (Intel: `pc`, `int`, `freeze_perfmon_on_pmi`; AMD: `int`, `host_only`; PowerPC:
+        `pmctrigger`, `discount`, ...); `preload`: initial values of counters, by name (PowerPC: `pmc1`, ...).
+        `two_threads`: both hardware threads of a core run, and events use only counters that are correct then
+        (Montecito). `last_branches`: perf's names of the branches that last branch records let through (Intel).
 
         >>> from pfmon.pmu import get
         >>> made = get("montecito").program(["IA64_INST_RETIRED", "LOADS_RETIRED"])

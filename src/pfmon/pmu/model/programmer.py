@@ -1,6 +1,6 @@
 """Programming common to all PMUs: the request, the assignment of counters, the checks of thresholds.
 
-A family's module (`ia64_pmu.py`, `intel.py`, `powerpc.py`) adds its registers, a processor's
+A family's module (`ia64_pmu.py`, `intel.py`, `amd.py`, `powerpc.py`) adds its registers, a processor's
 (`targets/NAME/programmer.py`) its rules. The data of a PMU are in its `Target`.
 """
 
@@ -33,8 +33,8 @@ FEATURE_NAMES = {
 EVENT_OPTIONS = {
     "mesi": "line states (EVENT:MESI), Montecito's",
     "all_threads": "counting for all threads (--all-threads), Montecito's",
-    "edge": "edge detection (--edge), Intel's",
-    "invert": "inversion (--invert), Intel's",
+    "edge": "edge detection (--edge), Intel's and AMD's",
+    "invert": "inversion (--invert), Intel's and AMD's",
 }
 """Options of events that only some PMUs have, with these PMUs."""
 
@@ -166,7 +166,7 @@ def feature_must_exist(name: str, features: Sequence[str], pmu: str) -> None:
 
 
 def event_option_must_exist(event: Event, option: str, used: bool, options: Sequence[str]) -> None:
-    """MESI states and all threads exist on Montecito only, edge and inversion on Intel's PMUs only."""
+    """MESI states and all threads exist on Montecito only, edge and inversion on Intel's and AMD's PMUs only."""
     if used and option not in options:
         raise RuleError(
             "event_option_must_exist", f"{event.name}: this PMU has no {EVENT_OPTIONS[option]}; leave it out"

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 class Monitor(NamedTuple):
     """One programmed counter. `pmd` and `pmc` are register numbers; the rest are the fields of the PMC, and `edge` and
-    `invert` (E and INV) those of Intel's event select registers, whose CMASK is the `threshold` (`cmask` says so)."""
+    `invert` (E and INV) those of Intel's and AMD's event select registers, whose CMASK is the `threshold` (`cmask` says
+    so)."""
 
     event: Event
     pmd: int

@@ -47,7 +47,7 @@ def instruction_set_mask(ism: int | str) -> int:
 class EventRequest(NamedTuple):
     """One event to count. `plm` None means the request's; `mesi` is a string of the letters M E S I.
 
-    `threshold` is Intel's cmask too; `edge` and `invert` are Intel's E and INV.
+    `threshold` is Intel's cmask too; `edge` and `invert` are Intel's E and INV, AMD's Edge and Inv.
     """
 
     name: str

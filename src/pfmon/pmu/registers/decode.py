@@ -7,18 +7,20 @@ from collections.abc import Callable, Mapping
 
 from pfmon.errors import BadValueError
 from pfmon.pmu.capture.capture_words import capture_words, setting_words
+from pfmon.pmu.model.amd import AmdDecoder, counter_values, event_code
 from pfmon.pmu.model.event_table import EventTable
 from pfmon.pmu.model.intel import IntelDecoder
 from pfmon.pmu.model.monitors import read_counters
 from pfmon.pmu.model.pmu_model import PmuModel, get
 from pfmon.pmu.model.powerpc import SPR_NUMBERS
+from pfmon.pmu.registers.amd_file import AMD_ADDRESSES, amd_counter_name, amd_select_register
 from pfmon.pmu.registers.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
 from pfmon.pmu.registers.register_file import TRACE_EXTENSIONS
 from pfmon.pmu.registers.register_tables import WORD, Field, Register, RegisterValues
 from pfmon.pmu.targets import of_architecture
 
 # Registers named by number in dumps: an MSR's address, an SPR's number.
-NUMBERS = {"x86": MSR_ADDRESSES, "ppc": SPR_NUMBERS}
+NUMBERS = {"x86": MSR_ADDRESSES | AMD_ADDRESSES, "ppc": SPR_NUMBERS}
 LEVELS = {0: "kernel", 1: "1", 2: "2", 3: "user"}
 ISM_WORDS = ("IA-64 and IA-32", "IA-32 only", "IA-64 only", "neither instruction set")
 MESI = "ISEM"
@@ -70,9 +72,9 @@ def named(model: PmuModel, name: str) -> str:
 
 def has_number(number: int) -> str:
     """Return the advice that names the PMUs with a register of a number."""
-    models = {arch: [get(pmu) for pmu in of_architecture(arch)] for arch in NUMBERS}
-    owners = [arch for arch, pmus in models.items() if any(number in numbered(pmu) for pmu in pmus)]
-    return "registers have numbers with --pmu " + ", ".join(of_architecture(*(owners or NUMBERS)))
+    known = of_architecture(*NUMBERS)
+    owners = [pmu for pmu in known if number in numbered(get(pmu))]
+    return "registers have numbers with --pmu " + ", ".join(owners or known)
 
 
 def numbered(model: PmuModel) -> dict[int, str]:
@@ -148,7 +150,8 @@ def summary(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     """Describe the combined effect of a dump's registers: lines for each counter, each breakpoint pair, and
     captures."""
     lines = ["together:"]
-    words = COUNTER_WORDS[model.architecture]
+    amd = issubclass(model.programmer.decoder, AmdDecoder)
+    words = amd_words if amd else COUNTER_WORDS[model.architecture]
     lines += [f"  {said}" for number in model.bank.numbers if (said := words(model, number, values))]
     for kind, what in (("ibr", "code"), ("dbr", "data")):
         for pair in range(4):
@@ -200,6 +203,22 @@ def intel_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
         return f"{name} is switched off"
     fields, found = reading.values.fields(select), reading.event(number)
     event = found.name if found else f"event 0x{fields['event']:x} umask 0x{fields['umask']:x} (none)"
+    return f"{name} counts {event} at {levels(at)}"
+
+
+def amd_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
+    """Describe one of AMD's core counters."""
+    known = counter_values(values)
+    if amd_select_register(number) not in known:
+        return ""
+    decoder = AmdDecoder(model.events, model.bank.numbers, RegisterValues(model.registers, known))
+    name, at = amd_counter_name(number).upper(), decoder.levels(number)
+    if decoder.extends(number):
+        return f"{name} extends {amd_counter_name(number - 1).upper()}"
+    if not at:
+        return f"{name} is switched off"
+    fields, found = decoder.fields(number), decoder.event(number)
+    event = found.name if found else f"event 0x{event_code(fields):x} umask 0x{fields['umask']:x} (none)"
     return f"{name} counts {event} at {levels(at)}"
 
 

@@ -1,5 +1,5 @@
 """The model-specific registers of Intel architectural performance monitoring, versions 1 and 2 (Intel SDM volume 3,
-section 30.2); msr_v4_file.py has version 4's.
+section 30.2); msr_v4_file.py has version 4's, amd_file.py AMD's.
 
 Counters are numbered as in IA32_PERF_GLOBAL_CTRL: 0 is IA32_PMC0, and so on; 32 to 35 the fixed-function
 counters. A general protection fault is a BadValueError that says so.
@@ -139,6 +139,9 @@ class MsrFile(RegisterFile):
         """The counters that have wrapped. Version 1 has no status register: its handler inspects the counters."""
         self._enables_before_freeze = 0
 
+    counter_name = staticmethod(counter_name)
+    select_register = staticmethod(select_register)
+
     @property
     def version(self) -> int:
         """1, or 2 with the fixed-function counters and the global registers."""
@@ -198,7 +201,7 @@ class MsrFile(RegisterFile):
 
     def data_register(self, number: int) -> str | None:
         """Return a counter's name; there are no other data registers."""
-        return counter_name(number) if number in self.bank.numbers else None
+        return self.counter_name(number) if number in self.bank.numbers else None
 
     def read_data(self, number: int, cpl: int) -> int:
         """Read a counter by RDPMC."""
@@ -215,11 +218,11 @@ class MsrFile(RegisterFile):
             self.write(CONTROL, 0)
             return
         for counter in self.bank.numbers:
-            self.set_field(select_register(counter), "en", 0)
+            self.set_field(self.select_register(counter), "en", 0)
 
     def _control(self, counter: int) -> dict[str, int]:
         """Return the fields of a counter's own control."""
-        name = select_register(counter)
+        name = self.select_register(counter)
         return self.registers[name].decode(self._held[name])
 
     def enabled(self, pmd: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.engine.guest_pmu import PmuIdentity
+from pfmon.errors import PfmonError
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.generic_events import generic_events
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -15,7 +16,11 @@ ANY_THREAD_VERSION = 3
 
 
 def identity_of(model: PmuModel) -> PmuIdentity:
-    """Return the identity of an x86 PMU."""
+    """Return the identity of an x86 PMU. PfmonError: programs are not given such a one."""
+    if "ia32_perfevtsel0" not in model.registers:
+        raise PfmonError(
+            f"--guest-pmu: programs are given Intel's PMUs alone, not {model.name}: say --pmu skylake, for example"
+        ).about("--guest-pmu")
     select = model.registers["ia32_perfevtsel0"]
     fields = {field.name: (field.low, field.low + field.width - 1) for field in select.fields}
     named = {name: one for name, one in generic_events(model.name).items() if one.is_counted}

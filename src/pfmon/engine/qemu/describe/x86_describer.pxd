@@ -55,6 +55,7 @@ cdef class X86Describer(Describer):
     cdef bint is_masked(self) noexcept nogil
     cdef void clear_mask(self, RegisterMasks* described) noexcept nogil
     cdef bint by_cl(self, const X86Registers* more) noexcept nogil
+    cdef uint32_t register_file_kind(self) noexcept nogil
     cdef OperandForm operand_form(self, const Operand* operand) noexcept nogil
     cdef uint64_t form_of(self, const X86Registers* more) noexcept nogil
     cdef uint64_t register_bits(self) noexcept nogil

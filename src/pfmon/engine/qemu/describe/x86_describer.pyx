@@ -87,6 +87,7 @@ cdef class X86Describer(Describer):
             writes |= access & AccessKind.WRITE != 0 and facts.rule != MnemonicRule.FETCHES
         if facts.isa_kind & X86Kind.FP_PACKED and detail.operand_count:
             described.isa_kind |= vector_length(detail.operands[0].size)
+        described.isa_kind |= self.register_file_kind()
         if in_memory > 1:                # a string instruction: movsd and cmpsd each name two
             described.kind &= ~<uint32_t>(Kind.FLOAT | Kind.FP_OPERATION)
         if facts.rule == MnemonicRule.JUMPS or facts.rule == MnemonicRule.CONDITIONAL:
@@ -111,6 +112,19 @@ cdef class X86Describer(Describer):
             described.size = facts.size
         if described.access and described.size == 0:
             described.size = self.width
+
+    cdef uint32_t register_file_kind(self) noexcept nogil:
+        """Return whether an operand is in a vector register, or else in one of MMX, as X86Kind."""
+        cdef const Detail* detail = <const Detail*>self.decoded.detail
+        cdef uint32_t i, found = 0
+        cdef OperandForm form
+        for i in range(detail.operand_count):
+            form = self.operand_form(&detail.operands[i])
+            if OperandForm.FORM_XMM <= form <= OperandForm.FORM_ZMM:
+                return X86Kind.VECTOR
+            if form == OperandForm.FORM_MM:
+                found = X86Kind.MMX
+        return found
 
     cdef void branch(self, BlockInstruction* described, const InstructionFacts* facts) noexcept nogil:
         """Set whether a jump or call is direct."""

@@ -78,7 +78,17 @@ COUNTED_ARITHMETIC = re.compile(
 )
 """Mnemonics that FP_ARITH_INST_RETIRED counts (Intel's event list of Skylake)."""
 
+ADDS = re.compile(r"v?(?:add|sub|hadd|hsub|addsub|dp)(?:[sp][sd])")
+MULTIPLIES = re.compile(r"v?(?:mul|dp)(?:[sp][sd])")
+DIVIDES = re.compile(r"v?(?:div|sqrt)(?:[sp][sd])")
+
 X86_KINDS = {
+    **dict.fromkeys(("div", "idiv"), X86Kind.DIVIDES),
+    **dict.fromkeys(("push", "pop", "movsb", "movsw", "movsd", "movsq"), X86Kind.APART),
+    **dict.fromkeys(("rdtsc", "rdtscp"), X86Kind.READS_CLOCK),
+    **dict.fromkeys(("ldmxcsr", "stmxcsr", "vldmxcsr", "vstmxcsr", "vzeroupper", "vzeroall"), X86Kind.VECTOR),
+    "clflush": X86Kind.FLUSHES_LINE,
+    "emms": X86Kind.MMX,
     "pause": X86Kind.PAUSE,
     "prefetchnta": X86Kind.PREFETCH_FAR,
     **dict.fromkeys(("prefetcht1", "prefetcht2"), X86Kind.PREFETCH_OTHER),
@@ -144,6 +154,8 @@ def _x86_kinds(name: str) -> int:
         return X86_KINDS.get(name, 0) | X86Kind.BYPASSES_CACHES * bool(bypasses)
     form = next(of for of in found.group("of", "single", "pairs", "dots", "terms") if of)
     kinds = X86Kind.FP_ARITH | X86Kind.FP_DOUBLE * (form[1] == "d") | X86Kind.FP_PACKED * (form[0] == "p")
+    kinds |= X86Kind.FP_ADDS * bool(ADDS.fullmatch(name)) | X86Kind.FP_MULTIPLIES * bool(MULTIPLIES.fullmatch(name))
+    kinds |= X86Kind.DIVIDES * bool(DIVIDES.fullmatch(name))
     return kinds | X86Kind.FP_TWICE * bool(found["dot"] or found["fused"])
 
 

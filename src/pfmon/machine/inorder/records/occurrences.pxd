@@ -241,7 +241,8 @@ cpdef enum Occurrence:
     CORE_MISPREDICTED_NOT_TAKEN  # branches, the order is that of BranchClass: conditional ones that were not taken
     CORE_MISPREDICTED_TAKEN      # ... and those that were
     CORE_MISPREDICTED_CALL
-    CORE_MISPREDICTED_JUMP       # other unconditional ones, returns
+    CORE_MISPREDICTED_RETURN
+    CORE_MISPREDICTED_JUMP       # other unconditional ones
     CORE_LOAD_MISS_CYCLE         # cycles from a load that missed L1D to its data
     # ... of an out-of-order core with a table of instructions (interval/core_events.pxd, CoreEvent)
     CORE_LOAD_IN_FLIGHT          # instructions that load, once each by the level that had the data: its line was under way to L1D,
@@ -253,12 +254,14 @@ cpdef enum Occurrence:
     CORE_LOAD_SPLIT              # instructions that load, once each: from two lines of L1D
     CORE_STORE_SPLIT             # ... that store
     CORE_LOCK_SPLIT              # ... that are locked
+    CORE_LOAD_PAGE_SPLIT         # ... that load: from two pages
     CORE_LOAD_SECOND_TLB         # accesses whose translation the second-level TLB had, of loads
     CORE_STORE_SECOND_TLB        # ... of stores
     CORE_LOAD_WALK_CYCLE         # cycles of page walks
     CORE_STORE_WALK_CYCLE
     CORE_LOAD_BLOCKED            # by a store that cannot forward
     CORE_LOAD_ALIASED            # 4 KB behind a store
+    CORE_LOAD_FORWARDED          # whose data a store that is not in L1D yet forwards
     CORE_READ_L2                 # lines requested by loads that missed L1D, by the level that had them
     CORE_READ_L3
     CORE_READ_MEMORY
@@ -268,10 +271,15 @@ cpdef enum Occurrence:
     CORE_FETCH_L2                # ... by fetches that missed L1I
     CORE_FETCH_L3
     CORE_FETCH_MEMORY
-    CORE_PREFETCH_HIT            # prefetches of data that looked into L2, by software or beside a miss, and hit
-    CORE_PREFETCH_MISS
+    CORE_SOFTWARE_L2             # ... by prefetch instructions that missed L1D
+    CORE_SOFTWARE_L3
+    CORE_SOFTWARE_MEMORY
+    CORE_PREFETCH_HIT            # prefetches of data beside a miss that looked into L2, and hit
+    CORE_PREFETCH_L3             # ... and got the line from L3,
+    CORE_PREFETCH_MEMORY         # ... from memory
     CORE_CODE_PREFETCH_HIT       # ... of instructions
-    CORE_CODE_PREFETCH_MISS
+    CORE_CODE_PREFETCH_L3
+    CORE_CODE_PREFETCH_MEMORY
     CORE_READ_CYCLE              # cycles from a miss of L2 to the data, of loads
     CORE_OWN_CYCLE               # ... of stores and locked accesses
     CORE_FETCH_CYCLE             # ... of fetches
@@ -298,6 +306,7 @@ cpdef enum Occurrence:
     CORE_DIVIDER_CYCLE           # cycles in which the divider was occupied
     CORE_FUSED                   # micro-operations of two instructions
     CORE_MICROCODE_SLOT          # micro-operations of microcoded instructions
+    CORE_INTEGER_DIVIDER_CYCLE   # cycles in which the divider was occupied by an instruction without floating-point registers
     # captures (capture_listener.pxd) of the first PMU, followed by those of the others (record_query.py)
     DATA_EAR_CAPTURED
     INSTRUCTION_EAR_CAPTURED
