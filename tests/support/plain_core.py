@@ -341,8 +341,8 @@ class PlainCore:
     # --- blocks
 
     def run(self, block: Mapping[str, Any], responses: Sequence[Response], end: int) -> None:
-        """Run a block; ``stores`` has the times of its stores afterwards, ``undelivered`` and ``mispredicted`` those for
-        which dispatch waited for the front end, and behind a mispredicted branch."""
+        """Run a block; ``stores`` has the times of its stores afterwards, ``undelivered`` and ``mispredicted`` those
+        for which dispatch waited for the front end, and behind a mispredicted branch."""
         self.begin(responses)
         lead = self.figures["lead"] * self.ticks
         while self.responses and Kind.FETCH <= self.responses[0][1] <= Kind.FETCH_TRANSLATION:

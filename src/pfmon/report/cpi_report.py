@@ -28,8 +28,8 @@ SHORT = {
 
 
 def cpi_text(cpi: CpiStack, style: str = "plain", found: Finding | None = None) -> str:
-    """Return the tables as text: the run, what is left out of it, the largest cause, what the slots of an out-of-order core
-    went to, the ratios, the functions, and the source lines, if they are wanted."""
+    """Return the tables as text: the run, what is left out of it, the largest cause, what the slots of an
+    out-of-order core went to, the ratios, the functions, and the source lines, if they are wanted."""
     run = _run_table(cpi, style) + omissions_line(cpi.omissions) + (f"\n{found}\n" if found else "")
     lines = "" if cpi.lines is None else f"\n{line_table(cpi, style)}"
     python = f"\n{function_table(cpi, style, cpi.python, 'Python function')}" if cpi.python else ""

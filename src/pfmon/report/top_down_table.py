@@ -12,7 +12,10 @@ BAR = 40
 def top_down_table(found: TopDown, style: str = "plain") -> str:
     """Return a line for each node of level 1, and below it for those of level 2."""
     whose = "" if found.measured else ", the model's: the processor's PMU does not have it"
-    lines = [f"{'slots':>20} {'share':>7} top-down{whose}", _line(found, style, f"all slots, {found.width} a cycle", found.slots)]
+    lines = [
+        f"{'slots':>20} {'share':>7} top-down{whose}",
+        _line(found, style, f"all slots, {found.width} a cycle", found.slots),
+    ]
     for part, of in found.parts.items():
         lines.append(_line(found, style, f"{part:<28} {'#' * _length(found, part)}", found.total(part)))
         lines += [_line(found, style, f"  {name}", slots) for name, slots in of.items()]

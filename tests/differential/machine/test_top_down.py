@@ -1,5 +1,5 @@
-"""Top-down analysis on programs: what is counted by block is what the events record by instruction, nothing is in two nodes, and programs
-whose bottleneck is known have it as their largest node."""
+"""Top-down analysis on programs: what is counted by block is what the events record by instruction, nothing is in two
+nodes, and programs whose bottleneck is known have it as their largest node."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,13 +28,18 @@ PROGRAMS = sorted({path.name for path in (EXAMPLES / "x86_64").iterdir()} & {*SM
 def check_slots(command: Sequence[str | Path], *changes: str) -> None:
     """Counted slots are those of the events, which are recorded apart, and leave the back end its own."""
     with Path("/dev/null").open("w") as nowhere:
-        one, words = guest(command, files=(0, nowhere.fileno(), nowhere.fileno()), addresses=True, engine="x86_64"), Recorder()
+        one, words = (
+            guest(command, files=(0, nowhere.fileno(), nowhere.fileno()), addresses=True, engine="x86_64"),
+            Recorder(),
+        )
         one.run(words)
         one.close()
     for name in MACHINES:
         figures = load(name, changes)
         for graphs in (True, False):
-            machine = IntervalMachine(figures, one.table, 1, CoreTimings(figures, one.table.instruction_names or []), graphs)
+            machine = IntervalMachine(
+                figures, one.table, 1, CoreTimings(figures, one.table.instruction_names or []), graphs
+            )
             machine.record_events(True, False)
             machine.count_slots()
             words.replay(machine)
@@ -76,7 +81,9 @@ def analysis(command: Sequence[str], machine: str) -> TopDown:
     assert cpi is not None and cpi.top_down is not None
     assert cpi.cycles == sum(cpi.total(part) for part in cpi.parts)
     found = cpi.top_down
-    assert found.slots == int(load(machine)["core.width"]) * cpi.cycles == sum(found.total(part) for part in found.parts)
+    assert (
+        found.slots == int(load(machine)["core.width"]) * cpi.cycles == sum(found.total(part) for part in found.parts)
+    )
     return found
 
 
@@ -100,7 +107,6 @@ RANDOM = """
 """
 ADDS = "\n".join(f"add $1, %{name}" for name in ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9"))
 KNOWN = {
-    # Yasin 2014, table 2: "Retiring" near 100% of code without dependences; the divider is core bound, "Ports and divider".
     "independent additions": (loop(20000, ADDS), ("retiring", "light operations")),
     "a chain of divisions": (
         loop(5000, "xor %edx, %edx\n div %ecx\n xor %edx, %edx\n div %ecx", "mov $7, %eax\n mov $1, %ecx"),
@@ -132,7 +138,7 @@ def test_a_known_bottleneck_is_the_largest_node(name: str, machine: str, tmp_pat
 
 @pytest.mark.parametrize("machine", ["core2", "nehalem"])
 def test_length_changing_prefixes_bind_the_front_end(machine: str, tmp_path: Path) -> None:
-    """Intel's Optimization Reference Manual, 2.6.2.3 (Core) and 2.5.2.3: six more cycles for each, in the legacy decoders."""
+    """Each takes the decoders six more cycles (Intel's Optimization Reference Manual, length-changing prefixes)."""
     body = "\n".join(f"add $0x1234, %{name}" for name in ("ax", "bx", "cx", "dx", "si", "di") * 8)
     found = analysis([str(assemble(tmp_path, loop(2000, body)))], machine)
     assert not found.measured
@@ -141,8 +147,9 @@ def test_length_changing_prefixes_bind_the_front_end(machine: str, tmp_path: Pat
 
 @pytest.mark.parametrize(("machine", "light"), [("skylake", 2), ("nehalem", 3)])
 def test_instructions_of_several_uops_are_heavy(machine: str, light: int, tmp_path: Path) -> None:
-    """xchg of two registers has three micro-operations (Fog, Instruction tables); the others are the move and the end of the loop, which
-    Skylake fuses, and Nehalem does not: dec with a branch (Fog, The microarchitecture of Intel, AMD and VIA CPUs, 9.4 and 11.5)."""
+    """xchg of two registers has three micro-operations (Fog, Instruction tables). The others are the move and the end
+    of the loop: Skylake fuses dec with the branch, Nehalem cmp and test alone (Intel's Optimization Reference Manual,
+    macro-fusion)."""
     found = [
         analysis([str(assemble(tmp_path, loop(times, "xchg %rax, %rbx\n mov %rax, %rcx")))], machine)
         for times in (1000, 3000)
@@ -153,9 +160,7 @@ def test_instructions_of_several_uops_are_heavy(machine: str, light: int, tmp_pa
 
 def test_powerpc_has_the_model_s_figures() -> None:
     """Without a table of instructions each of them is one slot."""
-    cpi = pfmon.run(
-        [str(EXAMPLES / "ppc64" / "fib"), *SMALL["fib"]], report="cpi", machine="ppc604e", capture=True
-    ).cpi
+    cpi = pfmon.run([str(EXAMPLES / "ppc64" / "fib"), *SMALL["fib"]], report="cpi", machine="ppc604e", capture=True).cpi
     assert cpi is not None and cpi.top_down is not None
     assert not cpi.top_down.measured and cpi.top_down.slots == int(load("ppc604e")["core.width"]) * cpi.cycles
     assert cpi.top_down.total("retiring") == cpi.instructions

@@ -8,7 +8,7 @@ part        a part of figure 3-2 of the Montecito manual, whose other stalls are
 component   one of what it consists of
 causes      names of machine/inorder/pipeline/stall_causes.pxd, Cause, with * as in fnmatch; none: cycles that retired
 core        the only kind of core that has it (machine_figures.py); empty: every kind
-slots       the node of level 2 of the top-down analysis that its slots belong to (top_down.py); empty: none, or not alone
+slots       the node of level 2 of the top-down analysis that its slots belong to (top_down.py); empty: of none alone
 meaning     what happens in such a cycle
 =========== ===================================================================================================
 

@@ -1,9 +1,10 @@
-"""Top-down analysis of a run on an out-of-order machine: what the slots of issue went to, by the nodes of levels 1 and 2.
+"""Top-down analysis of a run on an out-of-order machine: what the slots of dispatch went to, by node.
 
-The nodes are those of Yasin, A Top-Down Method for Performance Analysis and Counters Architecture, ISPASS 2014. Micro-operations that
-retire, slots in which dispatch waits for the front end, and those behind mispredicted branches are counted (miss_events.pyx, IssueSlots);
-the other slots are the back end's, shared between memory and core as the cycles of their causes are (cpi_causes.csv, column slots).
-Without a table of instructions a slot is an instruction's, and all others are those of the causes.
+The nodes are those of Yasin, A Top-Down Method for Performance Analysis and Counters Architecture, ISPASS 2014.
+Micro-operations that retire, slots in which dispatch waits for the front end, and those behind mispredicted branches
+are counted (miss_events.pyx, IssueSlots). The other slots are the back end's, shared between memory and core as the
+cycles of their causes are (cpi_causes.csv, column slots). Without a table of instructions a slot is an instruction's,
+and all others are those of the causes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pfmon.machine.config.machine_figures import MachineFigures
+from pfmon.pmu.targets import named
 from pfmon.session.profile.cpi_causes import COMPONENTS
 
 NODES = {
@@ -22,14 +24,11 @@ NODES = {
 }
 """Nodes of level 1 -> those of level 2 that they consist of."""
 
-MEASURED = ("Skylake", "Ice Lake")
-"""Beginnings of the names of machines whose processor's PMU has the events of level 1: slots, UOPS_RETIRED and IDQ_UOPS_NOT_DELIVERED.CORE
-(Intel SDM volume 3, section 18.3.9.3, and the event lists of perfmon)."""
-
 
 class IssueSlots(NamedTuple):
-    """What an out-of-order core counts, in slots: micro-operations that retire, those of instructions that have several, slots of waiting for
-    the front end, those of whole cycles of that, and slots behind mispredicted branches (`IntervalMachine.issue_slots`)."""
+    """What an out-of-order core counts, in slots: micro-operations that retire, those of instructions that have
+    several, slots of waiting for the front end, those of whole cycles of that, and slots behind mispredicted branches
+    (`IntervalMachine.issue_slots`)."""
 
     retired: int
     heavy: int
@@ -39,8 +38,8 @@ class IssueSlots(NamedTuple):
 
 
 class TopDown(NamedTuple):
-    """``width``: slots of a cycle; ``slots``: all; ``measured``: the processor's PMU has the method; ``parts``: slots by node of level 1 and
-    level 2. None: a node that the model does not have, or cannot tell from its sibling."""
+    """``width``: slots of a cycle; ``slots``: all; ``measured``: the processor's PMU has the method; ``parts``: slots
+    by node of level 1 and level 2. None: the model does not have the node, or cannot tell it from its sibling."""
 
     width: int
     slots: int
@@ -52,7 +51,7 @@ class TopDown(NamedTuple):
         return sum(own or 0 for own in self.parts[part].values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return width, slots, measured, parts: by node of level 1 its slots, and those of level 2 that it consists of."""
+        """Return width, slots, measured, parts: by node of level 1 its slots, and those of level 2."""
         parts = {part: {"slots": self.total(part), "of": dict(of)} for part, of in self.parts.items()}
         return {"width": self.width, "slots": self.slots, "measured": self.measured, "parts": parts}
 
@@ -60,7 +59,8 @@ class TopDown(NamedTuple):
 def top_down(
     figures: MachineFigures, cycles: Mapping[str, int], instructions: int, counted: IssueSlots | None
 ) -> TopDown:
-    """Return the analysis of a run. ``cycles``: by component of the cycle breakdown; ``counted``: None without a table of instructions."""
+    """Return the analysis of a run. ``cycles``: by component of the cycle breakdown; ``counted``: None without a table
+    of instructions."""
     width = int(figures["core.width"])
     slots = width * sum(cycles.values())
     stalls = _stalls(cycles)
@@ -75,7 +75,7 @@ def top_down(
         heavy = None
     else:
         heavy = counted.heavy
-    left = slots - counted.retired                      # but for slots of the last cycle, which may not be over
+    left = slots - counted.retired  # but for slots of the last cycle, which may not be over
     frontend = min(counted.undelivered, left)
     mispredicted = min(counted.mispredicted, left - frontend)
     backend = left - frontend - mispredicted
@@ -89,14 +89,16 @@ def top_down(
         (memory, backend - memory),
     )
     parts = {part: dict(zip(of, value, strict=True)) for (part, of), value in zip(NODES.items(), values, strict=True)}
-    return TopDown(width, slots, str(figures["machine.name"]).startswith(MEASURED), parts)
+    return TopDown(width, slots, named(str(figures["machine.pmu"])).top_down, parts)
 
 
 def together(found: Sequence[TopDown]) -> TopDown:
     """Return the analysis of several programs on equal machines together."""
     first = found[0]
     parts = {
-        part: {name: None if own is None else sum(one.parts[part][name] or 0 for one in found) for name, own in of.items()}
+        part: {
+            name: None if own is None else sum(one.parts[part][name] or 0 for one in found) for name, own in of.items()
+        }
         for part, of in first.parts.items()
     }
     return first._replace(slots=sum(one.slots for one in found), parts=parts)
