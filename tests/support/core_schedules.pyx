@@ -67,7 +67,8 @@ cdef class Schedules:
 
     def run(self, number, responses, end):
         """Runs a block; ``responses``: access, kind and value of each. The times afterwards, in ticks: of dispatch, the
-        front end, retirement and commits, of the registers, and by store of its data and its commit."""
+        front end, retirement and commits, of the registers, and by store of its data and its commit; and the ticks in
+        which dispatch waited for the front end, and behind a mispredicted branch."""
         cdef Response given[MAX_RESPONSES]
         cdef CoreBlock* block = self.block(number)
         cdef uint32_t i
@@ -81,4 +82,4 @@ cdef class Schedules:
         state = self.core.state
         return {"dispatch": state.dispatch, "front end": state.front_end, "retired": state.retired,
                 "committed": state.committed, "registers": [state.epoch + state.ready[i] for i in range(CORE_REGISTERS)],
-                "stores": stores}
+                "stores": stores, "undelivered": self.core.times.undelivered, "mispredicted": self.core.times.mispredicted}

@@ -341,19 +341,24 @@ class PlainCore:
     # --- blocks
 
     def run(self, block: Mapping[str, Any], responses: Sequence[Response], end: int) -> None:
-        """Run a block; ``stores`` has the times of its stores afterwards."""
+        """Run a block; ``stores`` has the times of its stores afterwards, ``undelivered`` and ``mispredicted`` those
+        for which dispatch waited for the front end, and behind a mispredicted branch."""
         self.begin(responses)
         lead = self.figures["lead"] * self.ticks
         while self.responses and Kind.FETCH <= self.responses[0][1] <= Kind.FETCH_TRANSLATION:
             self.front += self.responses.popleft()[2]
         decoded = max(self.front, self.began - lead) + block["cost"][end & TAKEN][end >> SOURCE_SHIFT]
+        self.undelivered, self.mispredicted = max(0, self.front - self.now), 0
         self.now = max(self.now, self.front)
         if block["number"] not in self.parts:
             self.parts[block["number"]] = parts_of(block["instructions"], self.figures, self.ticks)
         for part in self.parts[block["number"]]:
             self.run_part(part)
         if end & MISPREDICTED:
-            self.now = self.front = max(self.now, self.done + self.time("mispredict"))
+            behind, self.now = self.now, max(self.now, self.done + self.time("mispredict"))
+            # The wrong path fills the reorder buffer at most, until the branch is resolved.
+            filled = self.figures["buffers"][0] * self.slot + self.time("mispredict")
+            self.front, self.mispredicted = self.now, min(self.now - behind, filled)
         else:
             self.front = max(decoded + bool(end & REDIRECTED) * self.time("redirect"), self.now - lead)
         self.retired = max(self.retired, self.now)

@@ -785,17 +785,18 @@ class Occurrence(IntEnum):
     CORE_FULL_CYCLE = 281
     CORE_STORES_FULL_CYCLE = 282
     CORE_UNDELIVERED_SLOT = 283
-    CORE_LOAD_HIT = 284
-    CORE_SLOT = 285
-    CORE_UOP = 286
-    CORE_DIVIDER_CYCLE = 287
-    CORE_FUSED = 288
-    CORE_MICROCODE_SLOT = 289
-    CORE_INTEGER_DIVIDER_CYCLE = 290
-    DATA_EAR_CAPTURED = 291
-    INSTRUCTION_EAR_CAPTURED = 292
-    BRANCH_CAPTURED = 293
-    OCCURRENCES = 294
+    CORE_UNDELIVERED_CYCLE = 284
+    CORE_LOAD_HIT = 285
+    CORE_SLOT = 286
+    CORE_UOP = 287
+    CORE_DIVIDER_CYCLE = 288
+    CORE_FUSED = 289
+    CORE_MICROCODE_SLOT = 290
+    CORE_INTEGER_DIVIDER_CYCLE = 291
+    DATA_EAR_CAPTURED = 292
+    INSTRUCTION_EAR_CAPTURED = 293
+    BRANCH_CAPTURED = 294
+    OCCURRENCES = 295
 
 # inorder/records/record_observer.pyx
 
@@ -1082,6 +1083,8 @@ class MissEvents(EventSetConsumer):
         graphs: bool = True,
     ) -> Self: ...
     def record_events(self, executions: bool, sources: bool) -> None: ...
+    def count_slots(self) -> None: ...
+    def issue_slots(self) -> tuple[int, int, int, int, int] | None: ...
     core: OutOfOrderCore | None
     records: Records
     caches: Hierarchy

@@ -149,6 +149,8 @@ class Target(NamedTuple):
     last_branches: LastBranchRegisters | None = None
     load_latency: tuple[int, int] | None = None
     """Code and unit mask of the events of precise loads, Intel's; None: there are none."""
+    top_down: bool = False
+    """Its events decide level 1 of the top-down method."""
     threads: int = 1
     """Hardware threads of a core."""
     citations: Mapping[str, str] = NONE

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pfmon.program.loaded_objects import shown_name
 from pfmon.report.count_text import UNDEFINED, value_text
+from pfmon.report.top_down_table import top_down_table
 from pfmon.session.profile.cpi_causes import PARTS
 from pfmon.session.profile.cpi_lines import LineRow
 from pfmon.session.profile.cpi_stack import CpiStack, FunctionRow
@@ -27,12 +28,13 @@ SHORT = {
 
 
 def cpi_text(cpi: CpiStack, style: str = "plain", found: Finding | None = None) -> str:
-    """Return the tables as text: the run, what is left out of it, the largest cause, the ratios, the functions, and
-    the source lines, if they are wanted."""
+    """Return the tables as text: the run, what is left out of it, the largest cause, what the slots of an
+    out-of-order core went to, the ratios, the functions, and the source lines, if they are wanted."""
     run = _run_table(cpi, style) + omissions_line(cpi.omissions) + (f"\n{found}\n" if found else "")
     lines = "" if cpi.lines is None else f"\n{line_table(cpi, style)}"
     python = f"\n{function_table(cpi, style, cpi.python, 'Python function')}" if cpi.python else ""
-    return f"{run}\n{_ratio_table(cpi, style)}{python}\n{function_table(cpi, style, cpi.functions)}{lines}"
+    slots = f"\n{top_down_table(cpi.top_down, style)}" if cpi.top_down else ""
+    return f"{run}{slots}\n{_ratio_table(cpi, style)}{python}\n{function_table(cpi, style, cpi.functions)}{lines}"
 
 
 def ratio(above: int, below: int) -> float | None:

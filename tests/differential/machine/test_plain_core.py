@@ -116,7 +116,8 @@ def timings_of(name: str, table: BlockTable, *changes: str) -> CoreTimings:
 
 def times_of(plain: PlainCore) -> dict[str, Any]:
     of_cores = {"dispatch": plain.now, "front end": plain.front, "retired": plain.retired, "committed": plain.committed}
-    return {**of_cores, "registers": plain.values(), "stores": plain.stores}
+    waits = {"undelivered": plain.undelivered, "mispredicted": plain.mispredicted}
+    return {**of_cores, **waits, "registers": plain.values(), "stores": plain.stores}
 
 
 def known(times: dict[str, Any]) -> dict[str, Any]:

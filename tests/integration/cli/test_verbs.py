@@ -41,6 +41,14 @@ def test_stat_is_pfmon_with_perf_s_letters(words: tuple[str, ...], own: tuple[st
     assert (done.stdout, done.stderr, done.returncode) == (asked.stdout, asked.stderr, 0)
 
 
+@pytest.mark.parametrize("words", [("--topdown",), ("--topdown", "--td-level=1"), ("-M", "TopdownL1,TopdownL2")])
+def test_stat_prints_the_top_down_analysis_with_the_cycles(words: tuple[str, ...]) -> None:
+    program = str(EXAMPLES / "x86_64" / "fib"), "9"
+    done, asked = pfmon("stat", *words, *program), pfmon("--report=cpi", *program)
+    assert (done.stdout, done.stderr, done.returncode) == (asked.stdout, asked.stderr, 0)
+    assert re.search(r"^ +\d+ +[\d.]+% retiring", done.stdout, re.M)
+
+
 def test_stat_writes_to_a_file(folder: Path) -> None:
     done = pfmon("stat", "-o", "out", "-e", "loads_retired", *FIB)
     assert done.stdout == pfmon("-e", "none", *FIB).stdout
@@ -131,6 +139,8 @@ def test_help_lists_the_options_and_all_of_them_are_taken(verb: str) -> None:
         (("annotate", "main"), "pfmon record PROGRAM makes it"),
         (("annotate", "main", "other"), "one function or file is wanted, and 2 given"),
         (("stat", "-x;", *FIB), "separated by commas"),
+        (("stat", "--topdown", "--td-level=3", *FIB), "levels 1 and 2"),
+        (("stat", "-M", "IpTB", *FIB), "-M IpTB: the metrics are TopdownL1 and TopdownL2"),
         (("stat", "-e", "no_such_event", *FIB), "no_such_event"),
         (("stat", "--no-such-option", *FIB), "--no-such-option"),
         (("stat", "-r", "none", *FIB), "none"),

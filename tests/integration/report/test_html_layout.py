@@ -17,6 +17,7 @@ from pfmon.report.html.run_page import run_page
 from pfmon.session.profile.annotated_code import AnnotatedCode, LineCounts
 from pfmon.session.profile.call_graph import CallGraph
 from pfmon.session.profile.code_profile import Function, Source
+from pfmon.session.profile.top_down import NODES
 
 PAIRS = ", ".join(f"std::pair<int const, std::vector<T{n}> >" for n in range(40))
 LONG = f"std::__detail::_Map_base<{PAIRS}>::operator[]"
@@ -114,6 +115,20 @@ def test_long_names_are_shortened_and_whole_in_tooltips(page: Path) -> None:
 )
 def test_operators_are_not_taken_for_brackets(page: Path, name: str, short: str) -> None:
     assert shown(page, f'return shortName("{name}");') == short
+
+
+def test_the_page_has_the_top_down_analysis(tmp_path: Path) -> None:
+    made = written(tmp_path / "page.html", [str(EXAMPLES / "x86_64" / "fib"), "15"])
+    found = shown(
+        made,
+        """
+        const rows = [...document.querySelectorAll('table[aria-label="slots"] tbody tr')];
+        return rows.map((row) => [...row.children].map((cell) => cell.innerText));
+        """,
+    )
+    assert [row[0] or row[1] for row in found] == [name for part, of in NODES.items() for name in (part, *of)]
+    slots = {row[0] or row[1]: int(row[2].replace(",", "").replace("\N{EN DASH}", "0")) for row in found}
+    assert all(slots[part] == sum(slots[name] for name in of) for part, of in NODES.items())
 
 
 def test_tooltips_come_by_keyboard_and_touch_and_go_by_escape(page: Path) -> None:

@@ -69,7 +69,9 @@ SOURCES = frozenset(
 )
 """Occurrences of where micro-operations come from."""
 
-WAITS = frozenset(f"CORE_{name}" for name in ("FULL_CYCLE", "STORES_FULL_CYCLE", "UNDELIVERED_SLOT"))
+WAITS = frozenset(
+    f"CORE_{name}" for name in ("FULL_CYCLE", "STORES_FULL_CYCLE", "UNDELIVERED_SLOT", "UNDELIVERED_CYCLE")
+)
 """Occurrences of what dispatch waited for."""
 
 LOAD_MISS_CYCLE = "CORE_LOAD_MISS_CYCLE"

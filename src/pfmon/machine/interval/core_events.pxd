@@ -59,6 +59,7 @@ cdef enum:                       # CoreEvent: the order is that of the occurrenc
     EVENT_FULL_CYCLE
     EVENT_STORES_FULL_CYCLE
     EVENT_UNDELIVERED_SLOT
+    EVENT_UNDELIVERED_CYCLE
     EVENT_EXECUTIONS             # from here on: those that follow from a block's executions
     EVENT_LOAD_HIT = EVENT_EXECUTIONS
     EVENT_SLOT

@@ -153,6 +153,8 @@ cdef void record_waits(MissEvents self, IntervalBlock* plan) noexcept nogil:
     record_wait(self, plan, EVENT_FULL_CYCLE, times.full, self.ticks)
     record_wait(self, plan, EVENT_STORES_FULL_CYCLE, times.stores_full, self.ticks)
     record_wait(self, plan, EVENT_UNDELIVERED_SLOT, times.undelivered, self.ticks // self.width)
+    if times.undelivered >= self.ticks:
+        self.tallies.add_event(plan, 0, EVENT_UNDELIVERED_CYCLE, <uint64_t>(times.undelivered // self.ticks))
 
 
 cdef inline void record_wait(MissEvents self, IntervalBlock* plan, uint32_t event, int64_t ticks, int64_t unit) noexcept nogil:

@@ -14,6 +14,14 @@ cdef struct LateLoad:            # a load of the current block, for the listener
     uint8_t source               # LoadSource; 0: L1D served it
 
 
+cdef struct IssueSlots:          # what the slots of dispatch went to, without those of which only the rest is known
+    uint64_t retired             # micro-operations,
+    uint64_t heavy               # ... of instructions that have several
+    int64_t undelivered          # ticks of waiting for the front end,
+    int64_t latency              # ... those of whole cycles,
+    int64_t mispredicted         # ... and behind a mispredicted branch
+
+
 cdef class MissEvents(EventSetConsumer):
     cdef readonly Records records
     cdef readonly Hierarchy caches
@@ -52,6 +60,8 @@ cdef class MissEvents(EventSetConsumer):
     cdef uint32_t source         # CodeSource of the block that ran last
     cdef uint32_t outcome, outcome_of    # events that instruction `outcome_of` has once: bits by CoreEvent
     cdef int64_t wait_rests[3]   # ticks of waits that are no whole cycle, or slot, yet
+    cdef bint counts_slots
+    cdef IssueSlots slots        # so far, if they are counted
     cdef bint blocked            # a store blocks a load of the current block
     cdef bint wrong              # the branch of the current block was mispredicted
     cdef LateLoad late_loads[MAX_LATE_LOADS]  # by number of the access

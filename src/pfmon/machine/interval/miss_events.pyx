@@ -4,6 +4,16 @@ Misses of lines and translations by an access or the fetch of a block, and mispr
 handled by interval_machine.pyx alone.
 """
 
+
+cdef inline void add_slots(IssueSlots* to, const CoreBlock* block, const BlockTimes* times, int64_t cycle) noexcept nogil:
+    """Adds what the slots of a block that ran went to. Cycles of a wait for the front end in which it delivers nothing are latency."""
+    to.retired += block.slots
+    to.heavy += block.heavy
+    to.undelivered += times.undelivered
+    to.latency += times.undelivered - times.undelivered % cycle
+    to.mispredicted += times.mispredicted
+
+
 cdef class MissEvents(EventSetConsumer):
     """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
@@ -41,6 +51,20 @@ cdef class MissEvents(EventSetConsumer):
         ``sources``: also where micro-operations come from. Before the stream begins."""
         if self.core is not None:
             self.recording, self.sources, self.tallies.executions = True, sources, executions
+
+    def count_slots(self):
+        """Counts what the slots of dispatch went to (`issue_slots`), too. Before the stream begins."""
+        self.counts_slots = self.core is not None
+
+    def issue_slots(self):
+        """Slots of dispatch so far by what they went to; None: they are not counted. Micro-operations, those of instructions that have
+        several, slots in which dispatch waited for the front end, those of whole cycles of that, and slots behind mispredicted branches."""
+        cdef int64_t slot
+        if not self.counts_slots:
+            return None
+        slot = self.core.figures.slot
+        return (self.slots.retired, self.slots.heavy, self.slots.undelivered // slot, self.slots.latency // slot,
+                self.slots.mispredicted // slot)
 
     cdef void stall(self, IntervalBlock* plan, uint32_t instruction, uint32_t cause, int64_t until) noexcept nogil:
         """Stalls dispatch until a cycle."""
@@ -364,6 +388,8 @@ cdef class MissEvents(EventSetConsumer):
         self.core.accounting.detailed = self.tallies.detailed
         self.core.run(plan.core, self.responses.response, self.responses.count, self.end)
         self.now = self.core.cycle
+        if self.counts_slots:
+            add_slots(&self.slots, plan.core, &self.core.times, self.ticks)
         if self.recording:
             record_waits(self, plan)
         if self.tallies.executions:

@@ -230,7 +230,7 @@ cdef class OutOfOrderCore:
         if count:
             self.fetch(responses, count)
         times.waited = max(state.front_end - state.dispatch, <int64_t>0)
-        times.full, times.stores_full, times.undelivered = 0, 0, times.waited
+        times.full, times.stores_full, times.undelivered, times.mispredicted = 0, 0, times.waited, 0
         times.cause = state.front_cause if times.waited > 0 else DELAY_DISPATCH
         state.dispatch += times.waited
         if not block.listed:
@@ -263,8 +263,11 @@ cdef class OutOfOrderCore:
     cdef void redirect(self, CoreBlock* block, int64_t decoded, uint32_t end) noexcept nogil:
         """Redirects the front end behind a block: when its mispredicted branch is resolved, or decoded."""
         cdef CoreState* state = &self.state
+        cdef int64_t began = state.dispatch
         if end & END_MISPREDICTED:
             state.dispatch = max(state.dispatch, self.times.resolved + self.figures.mispredict)
+            self.times.mispredicted = min(
+                state.dispatch - began, <int64_t>self.buffers[REORDER_BUFFER].size * self.figures.slot + self.figures.mispredict)
             state.front_end, state.front_cause = state.dispatch, DELAY_FRONT_END
         else:
             state.front_end = max(decoded + self.figures.redirect, state.dispatch - self.figures.lead)

@@ -102,6 +102,7 @@ cdef struct CoreBlock:           # then its instructions, its accesses, and thei
     int16_t top                  # change of the top of the x87 stack
     uint8_t lines                # of the µop cache that a window of its code takes; 0: the decoders decode it each time
     uint16_t uops, slots         # executed, and dispatched
+    uint16_t heavy               # slots of instructions that have several
     uint8_t partial              # while it is made: the last flags were written but for the carry flag
 
 

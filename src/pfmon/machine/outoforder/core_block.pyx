@@ -393,6 +393,7 @@ cdef class CoreBlocks:
                 most, in_window = max(most, in_window), 0
             in_window += one.slots
             slots += one.slots
+            block.heavy += one.slots if one.slots > 1 else 0
             if self.timing_of(&instructions[i], payloads + i * stride).prefixed:
                 line = instructions[i].address // self.front_end.fetch
                 prefixes += not self.front_end.prefix_line or line != prefixed

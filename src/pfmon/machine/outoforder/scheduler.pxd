@@ -86,7 +86,8 @@ cdef struct BlockTimes:          # of a block that runs
     int64_t waited               # ... and for how long
     int64_t bytes                # of a string instruction
     int64_t full, stores_full    # for which dispatch waited for any buffer, and for that of stores,
-    int64_t undelivered          # ... and for the front end
+    int64_t undelivered          # ... for the front end,
+    int64_t mispredicted         # ... and behind a mispredicted branch
     int64_t short_wait           # ticks of a µop in the reservation station that do not count
     # of the current part
     int64_t executed             # the last of its µops starts

@@ -98,6 +98,32 @@ function breakdown() {
       ),
     ),
   );
+  if (cpi.top_down) place.append(...topDown(cpi.top_down));
+}
+
+// What the slots of issue went to, by the nodes of the top-down method.
+function topDown(found) {
+  const share = (slots) => (slots === null ? "–" : percent(slots, found.slots));
+  const nodes = [...new Set(found.rows.map(([node]) => node))];
+  const of = (node) => sum(found.rows.filter((row) => row[0] === node).map((row) => row[2] ?? 0));
+  const whose = found.measured ? "" : " The figures are the model's: the processor's PMU does not have the method.";
+  return [
+    el("h3", {}, "Top-down"),
+    el("p", {}, `What the ${number(found.slots)} slots of issue went to, ${found.width} in each cycle.${whose}`),
+    table(
+      [
+        {name: "level 1", text: true, get: (row) => row.node},
+        {name: "level 2", text: true, get: (row) => row.name},
+        {name: "slots", get: (row) => row.slots, show: (row) => number(row.slots)},
+        {name: "share", get: (row) => row.slots, show: (row) => share(row.slots)},
+      ],
+      nodes.flatMap((node) => [
+        {node, name: "", slots: of(node)},
+        ...found.rows.filter((row) => row[0] === node).map(([, name, slots]) => ({node: "", name, slots})),
+      ]),
+      {sort: -1, label: "slots"},
+    ),
+  ];
 }
 
 function counts() {

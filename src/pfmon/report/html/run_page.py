@@ -17,6 +17,7 @@ from pfmon.session.profile.cpi_stack import CpiStack
 from pfmon.session.profile.data_areas import Area
 from pfmon.session.profile.largest_causes import LargestCause
 from pfmon.session.profile.omissions import omissions_line
+from pfmon.session.profile.top_down import TopDown
 from pfmon.session.run.programmed_pmu import Count, ThreadCounts, Value
 from pfmon.session.run.report_collector import CollectedReport, DataView
 from pfmon.version import VERSION
@@ -128,7 +129,14 @@ def cpi_data(cpi: CpiStack) -> dict[str, Any]:
         "parts": [{"name": part, "of": list(cpi.parts[part].items())} for part in PARTS],
         "ratios": list(cpi.ratios.items()),
         "omissions": omissions_line(cpi.omissions),
+        "top_down": _top_down(cpi.top_down) if cpi.top_down else None,
     }
+
+
+def _top_down(found: TopDown) -> dict[str, Any]:
+    """Return what the slots went to: rows of a node of level 1, one of level 2, slots (null: not known)."""
+    rows = [[part, name, slots] for part, of in found.parts.items() for name, slots in of.items()]
+    return {"slots": found.slots, "width": found.width, "measured": found.measured, "rows": rows}
 
 
 def _count(count: Count, descriptions: Mapping[str, str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ part        a part of figure 3-2 of the Montecito manual, whose other stalls are
 component   one of what it consists of
 causes      names of machine/inorder/pipeline/stall_causes.pxd, Cause, with * as in fnmatch; none: cycles that retired
 core        the only kind of core that has it (machine_figures.py); empty: every kind
+slots       the node of level 2 of the top-down analysis that its slots belong to (top_down.py); empty: of none alone
 meaning     what happens in such a cycle
 =========== ===================================================================================================
 
@@ -30,13 +31,14 @@ class Component(NamedTuple):
     name: str
     causes: tuple[str, ...]
     core: str
+    slots: str
     meaning: str
 
 
 def _components() -> list[Component]:
     path = join(dirname(__file__), "cpi_causes.csv")
-    table = rows(path, ("part", "component", "causes", "core", "meaning"))
-    return [Component(part, name, tuple(causes.split()), core, meaning) for part, name, causes, core, meaning in table]
+    table = rows(path, ("part", "component", "causes", "core", "slots", "meaning"))
+    return [Component(part, name, tuple(causes.split()), *others) for part, name, causes, *others in table]
 
 
 COMPONENTS = _components()

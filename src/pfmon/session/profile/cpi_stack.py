@@ -21,6 +21,8 @@ from pfmon.session.profile.cpi_causes import INHERENT, OF_ONE_CORE, PARTS
 from pfmon.session.profile.cpi_lines import LineRow, cycle_lines
 from pfmon.session.profile.dataframes import frame
 from pfmon.session.profile.omissions import Omission, mentioned, omissions_of, together
+from pfmon.session.profile.top_down import IssueSlots, TopDown, top_down
+from pfmon.session.profile.top_down import together as slots_together
 from pfmon.session.run.programmed_pmu import RunData
 
 RATIOS: dict[str, dict[str, tuple[str, str, int]]] = {
@@ -89,6 +91,8 @@ class CpiStack(NamedTuple):
     """By source line, if that is wanted."""
     python: Sequence[FunctionRow] = ()
     """Python functions with the native code that they call, where those are counted; the address is the first line."""
+    top_down: TopDown | None = None
+    """What the slots of an out-of-order core went to; None: the core is another."""
 
     def total(self, part: str) -> int:
         """Return the cycles of a part."""
@@ -97,7 +101,7 @@ class CpiStack(NamedTuple):
     def to_dict(self, text: Callable[[str, int], str | None] = lambda file, line: None) -> dict[str, Any]:
         """Keys: report, machine, cycles, instructions, parts (name -> cycles and components), ratios, omissions (text,
         share), functions (FunctionRow.to_dict), lines (null, or LineRow.to_dict), python (as functions: the address
-        is the first line, the object the file). ``text``: that of a line."""
+        is the first line, the object the file), top_down (null, or TopDown.to_dict). ``text``: that of a line."""
         per_cycle = self.instructions / self.cycles if self.cycles else None
         return {
             "report": "cpi",
@@ -110,6 +114,7 @@ class CpiStack(NamedTuple):
             "functions": [row.to_dict() for row in self.functions],
             "lines": None if self.lines is None else [row.to_dict(text(row.file, row.line)) for row in self.lines],
             "python": [row.to_dict() for row in self.python],
+            "top_down": self.top_down.to_dict() if self.top_down else None,
         }
 
     def to_pandas(self) -> Any:
@@ -144,7 +149,19 @@ def breakdown(
     return CpiStack(
         *(str(figures["machine.name"]), cycles, instructions, parts, _ratios(terms), functions, terms, left_out),
         cycle_lines(sink, lookup, _part_of) if lines else None,
+        top_down=_top_down(figures, seen, found, instructions) if figures.core == OUT_OF_ORDER else None,
     )
+
+
+def _top_down(
+    figures: MachineFigures, seen: RunData, found: Mapping[str, Mapping[str, int]], instructions: int
+) -> TopDown | None:
+    """Return what the slots of a run went to; None: there was no machine."""
+    if seen.records is None:
+        return None
+    counted = getattr(seen.records.machine, "issue_slots", lambda: None)()
+    cycles = {name: of for inner in found.values() for name, of in inner.items()}
+    return top_down(figures, cycles, instructions, IssueSlots(*counted) if counted else None)
 
 
 def of_all(found: Sequence[tuple[str, CpiStack]]) -> CpiStack:
@@ -169,6 +186,7 @@ def of_all(found: Sequence[tuple[str, CpiStack]]) -> CpiStack:
         *(some[0].machine, sum(cpi.cycles for cpi in some), sum(cpi.instructions for cpi in some), parts),
         *(_ratios(terms), _in_order(rows.values()), terms),
         together([(cpi.instructions, cpi.omissions) for cpi in some]),
+        top_down=slots_together([cpi.top_down for cpi in some if cpi.top_down]) if some[0].top_down else None,
     )
 
 

@@ -129,6 +129,13 @@ class MachineRun:
         if isinstance(self._machine, IntervalMachine):
             self._machine.record_events(executions, sources)
 
+    def count_slots(self) -> None:
+        """Count what the slots of an out-of-order core went to, too."""
+        from pfmon.machine._machine import IntervalMachine
+
+        if isinstance(self._machine, IntervalMachine):
+            self._machine.count_slots()
+
     def forget_levels(self) -> None:
         """Stop recording levels, as no monitor counts them: two threads on a core then switch faster."""
         if self._hardware_thread:

@@ -98,6 +98,7 @@ class ReportCollector:
         table = engine.table
         self._tally = Tally(table, traced=True)
         self.running = MachineRun(figures, table, threaded=threaded and not engine.capabilities.apart)
+        self.running.count_slots()
         machine = self.running.machine
         self._calls = call_tree(figures, table, self.running)
         self._misses = DataMisses(table, *self._latencies())
@@ -188,6 +189,7 @@ class ObservedRun:
             figures, engine.table, threaded=threaded and not engine.capabilities.apart, hardware_thread=hardware_thread
         )
         self.running.forget_levels()
+        self.running.count_slots()
         self._calls = call_tree(figures, engine.table, self.running) if python else None
         self.consumer = self.running.feed(beside=self._tally)
 

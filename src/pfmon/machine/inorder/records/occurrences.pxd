@@ -299,6 +299,7 @@ cpdef enum Occurrence:
     CORE_FULL_CYCLE              # cycles in which dispatch waited for a buffer,
     CORE_STORES_FULL_CYCLE       # ... for the store buffer
     CORE_UNDELIVERED_SLOT        # micro-operations that could have dispatched while it waited for the front end
+    CORE_UNDELIVERED_CYCLE       # whole cycles of that
     # ... that follow from executions
     CORE_LOAD_HIT                # the other instructions that load, and prefetches
     CORE_SLOT                    # micro-operations that dispatched and retired

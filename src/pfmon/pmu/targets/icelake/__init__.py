@@ -21,4 +21,5 @@ TARGET = Target(
     event_options=("edge", "invert"),
     last_branches=LastBranchRegisters(32, 0x680, 0x6C0, 0xDC0, has_call_stack=True),
     load_latency=(0xCD, 0x01),
+    top_down=True,
 )
