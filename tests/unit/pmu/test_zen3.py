@@ -215,6 +215,13 @@ def test_each_event_is_counted_or_says_why_not() -> None:
     assert sum(is_produced(event.signal) for event in listed) == 118
 
 
+def test_advice_names_events_of_this_pmu() -> None:
+    for event in ZEN3.events:
+        _, _, nearest = event.reason.partition("nearest: ")
+        for name in nearest.partition(", and ")[0].split(", "):
+            assert not name or name in ZEN3.events, event.name
+
+
 def test_encodings_are_those_of_libpfm() -> None:
     """Event code and unit mask (libpfm4, lib/events/amd64_events_fam19h_zen3.h, commit 91970fe6)."""
     with LIBPFM.open(newline="") as table:
