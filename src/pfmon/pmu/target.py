@@ -30,6 +30,11 @@ PEBS_RECORD = (PEBS_DATA_ADDRESS, PEBS_DATA_SOURCE, PEBS_LATENCY, PEBS_EVENTING_
 """Fields of the record of a precise load. They have their offset in it as number (Intel SDM volume 3, tables 18-23 and
 18-40)."""
 
+IBS_OP_RIP, IBS_OP_DATA2, IBS_OP_DATA3, IBS_DC_LINADDR = 0xC001_1034, 0xC001_1036, 0xC001_1037, 0xC001_1038
+IBS_RECORD = (IBS_OP_RIP, IBS_OP_DATA2, IBS_OP_DATA3, IBS_DC_LINADDR)
+"""Registers of a sampled op, AMD's instruction-based sampling. They have their MSR address as number (PPR of Family 19h
+Model 21h, section 2.1.13.5)."""
+
 
 class EarRegisters(NamedTuple):
     """The registers of an event address register.
@@ -151,6 +156,8 @@ class Target(NamedTuple):
     """Code and unit mask of the events of precise loads, Intel's; None: there are none."""
     top_down: bool = False
     """Its events decide level 1 of the top-down method."""
+    op_sampling: str = ""
+    """The register that lets AMD's instruction-based sampling choose ops; "": there is none."""
     threads: int = 1
     """Hardware threads of a core."""
     citations: Mapping[str, str] = NONE

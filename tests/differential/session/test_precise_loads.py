@@ -2,14 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from grids import each
-from qemu_guests import assemble
+from lone_loads import BEFORE, LOOP, TIMES, built
 from x86_64_host import MARKS
 
 import pfmon
@@ -21,51 +19,10 @@ from pfmon.session.sampling.sampling_period import Sample
 
 pytestmark = MARKS
 
-TIMES, BEFORE, LINES = 500, 3, 1 << 14
-"""Loads of the program, the instructions before its loop, and the bytes that they spread over."""
 ALL = {"nehalem": "mem_inst_retired.latency_above_threshold_0"}
 SLOW = {"skylake": "mem_trans_retired.load_latency_gt_4", "icelake": "mem_trans_retired.load_latency_gt_8"}
 SLOW |= {"nehalem": "mem_inst_retired.latency_above_threshold_4"}
 WALKS = {"skylake": "dtlb_load_misses.miss_causes_a_walk", "icelake": "dtlb_load_misses.walk_completed"}
-LOOP = 5
-"""Instructions of the loop, of which the second one loads."""
-
-
-def program(stride: int) -> str:
-    """Loads one after the other, each alone: lfence waits for it."""
-    return f"""
-.bss
-.balign 4096
-table: .skip {TIMES * stride + 4096}
-.text
-_start:
-    lea table(%rip), %rsi
-    xor %ecx, %ecx
-    mov $231, %eax
-again:
-    mov %rcx, %rdx
-load:
-    mov (%rsi), %rbx
-    lfence
-    add ${stride}, %rsi
-    inc %ecx
-    cmp ${TIMES}, %ecx
-    jne again
-    xor %edi, %edi
-    syscall
-"""
-
-
-@cache
-def built(stride: int) -> "tuple[TemporaryDirectory[str], Path, int, int]":
-    """The program, the address of its loads, and that of the first one's data."""
-    directory = TemporaryDirectory()
-    made = assemble(Path(directory.name), program(stride), "-no-pie")
-    from elftools.elf.elffile import ELFFile
-
-    with made.open("rb") as file:
-        symbols = {one.name: one["st_value"] for one in ELFFile(file).get_section_by_name(".symtab").iter_symbols()}
-    return directory, made, symbols["load"], symbols["table"]
 
 
 def sampled(made: Path, pmu: str, events: str, period: int = 1, **options: Any) -> pfmon.Run:

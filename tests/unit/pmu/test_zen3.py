@@ -29,8 +29,8 @@ def fresh() -> AmdFile:
 
 
 def test_cpuid_has_six_core_counters_and_no_architectural_version() -> None:
-    """AMD APM volume 3, Fn8000_0001 ECX: PerfCtrExtCore is bit 23."""
-    assert cpuid_80000001_ecx(ZEN3.bank) == 1 << 23
+    """AMD APM volume 3, Fn8000_0001 ECX: IBS is bit 10, PerfCtrExtCore bit 23."""
+    assert cpuid_80000001_ecx(ZEN3.bank) == 1 << 10 | 1 << 23
     assert fresh().version == 0
 
 
@@ -45,6 +45,14 @@ def test_registers_are_at_the_addresses_of_the_manual() -> None:
         0xC0010201: "perf_ctr0",
         0xC001020A: "perf_ctl5",
         0xC001020B: "perf_ctr5",
+        0xC0011030: "ibs_fetch_ctl",
+        0xC0011033: "ibs_op_ctl",
+        0xC0011034: "ibs_op_rip",
+        0xC0011035: "ibs_op_data",
+        0xC0011036: "ibs_op_data2",
+        0xC0011037: "ibs_op_data3",
+        0xC0011038: "ibs_dc_linaddr",
+        0xC001103C: "ic_ibs_extd_ctl",
     }
     assert {number: fresh().address(number) for number in wanted} == wanted
     with pytest.raises(BadValueError, match="general protection"):
@@ -87,7 +95,54 @@ def test_each_counter_overflows_by_its_own_interrupt() -> None:
         assert file.add(number, 1) and file.interrupt
         assert file.take_overflows() == [number] and not file.interrupt
     file.stop()
-    assert not any(file.enabled(number) for number in range(6))
+    assert not any(file.enabled(number) for number in ZEN3.bank.numbers)
+
+
+def test_op_sampling_interrupts_at_each_sample() -> None:
+    file = fresh()
+    file.write("ibs_op_ctl", 0xA0000)
+    file.run_program()
+    file.store({32: (1 << 48) - 100})
+    assert file.enabled(32) and file.headroom(32) == 100
+    assert not file.add(32, 99) and not file.interrupt
+    assert file.add(32, 2) and file.interrupt and file.field("ibs_op_ctl", "op_val") == 1
+    assert file.take_overflows() == [32] and file.count(32) == 1
+    with pytest.raises(BadValueError, match="RDPMC"):
+        file.rdpmc(32)
+    file.stop()
+    assert not file.enabled(32)
+
+
+def test_the_fields_of_sampling_are_those_of_linux() -> None:
+    """Linux 6.1, arch/x86/include/asm/amd-ibs.h: position and width in each union."""
+    wanted = {
+        "ibs_op_ctl": {
+            "max_cnt": (0, 16),
+            "op_en": (17, 1),
+            "op_val": (18, 1),
+            "cnt_ctl": (19, 1),
+            "cur_cnt": (32, 27),
+        },
+        "ibs_op_data": {"op_return": (34, 1), "op_brn_misp": (36, 1), "op_microcode": (40, 1)},
+        "ibs_op_data2": {"data_src": (0, 3), "rmt_node": (4, 1), "cache_hit_st": (5, 1)},
+        "ibs_op_data3": {
+            "ld_op": (0, 1),
+            "dc_miss": (7, 1),
+            "dc_locked_op": (15, 1),
+            "dc_miss_no_mab_alloc": (16, 1),
+            "dc_lin_addr_valid": (17, 1),
+            "l2_miss": (20, 1),
+            "op_mem_width": (22, 4),
+            "dc_miss_lat": (32, 16),
+        },
+        "ibs_fetch_ctl": {"max_cnt": (0, 16), "lat": (32, 16), "fetch_en": (48, 1), "l2_miss": (58, 1)},
+    }
+    for register, fields in wanted.items():
+        for name, place in fields.items():
+            field = ZEN3.registers[register].field(name)
+            assert (field.low, field.width) == place, name
+    text = decode_text(ZEN3, "0xc0011033=0xa0000 0xc0011037=0x20081")
+    assert "IBS_OP_CTL samples IBS_OP" in text and "it loads" in text
 
 
 @each(("bits", "enabled"), [(0x51, True), (0x52, False), (0x11, False)])
@@ -158,6 +213,13 @@ def test_each_event_is_counted_or_says_why_not() -> None:
     listed = [event for event in ZEN3.events if "amdzen3" in event.source]
     assert len(listed) == 223 and all(is_produced(event.signal) == (event.reason == "-") for event in listed)
     assert sum(is_produced(event.signal) for event in listed) == 118
+
+
+def test_advice_names_events_of_this_pmu() -> None:
+    for event in ZEN3.events:
+        _, _, nearest = event.reason.partition("nearest: ")
+        for name in nearest.partition(", and ")[0].split(", "):
+            assert not name or name in ZEN3.events, event.name
 
 
 def test_encodings_are_those_of_libpfm() -> None:

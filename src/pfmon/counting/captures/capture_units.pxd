@@ -27,6 +27,7 @@ cdef class CaptureUnits(CaptureListener):
     cdef DataRanges ranges
     cdef bint data_ranged        # the data EAR honours the data ranges
     # settings
+    cdef bint every_load         # for samples of ops
     cdef int64_t least_load, gap, least_fetch
     cdef bint of_requests        # the instruction EAR captures only fetches of lines already in flight
     cdef uint32_t data_levels, fetch_levels      # a bit for each TlbLevel

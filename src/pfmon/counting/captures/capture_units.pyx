@@ -42,7 +42,8 @@ cdef class CaptureUnits(CaptureListener):
         data, fetch, branches = setting.data, setting.fetch, setting.branches
         if data is not None:
             self.loads, self.translations, self.checks = data.mode == "cache", data.mode == "tlb", data.mode == "alat"
-            self.precise = data.mode == "precise"
+            self.every_load = data.mode == "ops"
+            self.precise = data.mode == "precise" or self.every_load
             self.least_load, self.data_levels = data.least, data.levels
         if fetch is not None:
             self.fetches, self.fetch_translations = fetch.mode == "cache", fetch.mode == "tlb"
@@ -103,8 +104,18 @@ cdef class CaptureUnits(CaptureListener):
 
     cdef void precise_load(self, uint64_t block, uint32_t instruction, uint64_t address, int64_t cycle, int64_t latency,
                            uint32_t source) noexcept nogil:
-        """Captures a load as `load` does, with its source."""
+        """Captures a load as `load` does, with its source; for samples of ops each, but one of an instruction."""
         cdef uint32_t before = self.count
+        cdef Captured* one
+        if self.every_load:
+            one = &self.captured[before - 1]
+            if before and one.block == block and one.instruction == instruction:
+                return
+            one = self.capture(block, instruction, self.first_occurrence + DATA_EAR)
+            if one != NULL:
+                one.address, one.data, one.latency = self.address_of(block, instruction), address, latency
+                one.detail = source
+            return
         self.load(block, instruction, address, cycle, latency, False, 0)
         if self.count > before:
             self.captured[before].detail = source
@@ -289,6 +300,16 @@ cdef class CaptureUnits(CaptureListener):
             return None
         return (None if one.detail & NO_ADDRESS else one.address, bool(one.second), one.data, one.latency,
                 one.detail & 0xFF)
+
+    def load_at(self, uint64_t address):
+        """The load that the instruction at an address made while the current block ran, as `data` has it; None: it made none."""
+        cdef uint32_t i
+        cdef Captured* one
+        for i in range(self.count):
+            one = &self.captured[i]
+            if one.address == address and one.occurrence == self.first_occurrence + DATA_EAR:
+                return address, bool(one.second), one.data, one.latency, one.detail & 0xFF
+        return None
 
     def fetched(self):
         """Contents of the instruction EAR: (address of the line, latency, TlbLevel). None: nothing was captured."""

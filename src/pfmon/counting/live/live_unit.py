@@ -22,6 +22,7 @@ from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords, st
 from pfmon.errors import PfmonError
 from pfmon.pmu.capture.capture_values import CaptureRegisters
 from pfmon.pmu.capture.precise_loads import precise_load_values
+from pfmon.pmu.capture.sampled_ops import sampled_op_values
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.registers.register_file import RegisterFile
@@ -81,6 +82,7 @@ class LiveUnit:
         self._held = held
         sampler = listener if isinstance(listener, Sampler) else None
         self._listener = None if isinstance(listener, Sampler) else listener
+        self._sampler = sampler
         if sampler:
             sampler.extra = self.beside
         self._records = records
@@ -182,6 +184,9 @@ class LiveUnit:
         if self._held and self._captures:
             if self._values:
                 self._sync_captures(self._captures)
+            elif self._model.target.op_sampling:
+                address = self._sampler.address if self._sampler else 0
+                captured |= sampled_op_values(self._captures.load_at(address), address)
             else:
                 captured |= precise_load_values(self._captures.data())
             self.clear_captures()

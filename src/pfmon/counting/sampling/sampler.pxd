@@ -48,6 +48,7 @@ cdef class Sampler:
     cdef uint32_t value_pmds[MAX_SAMPLED_COUNTERS]
     cdef uint32_t value_counters[MAX_SAMPLED_COUNTERS]
     cdef int64_t limit           # a counter overflows at it
+    cdef readonly uint64_t address       # address | slot of the sample that `extra` is for
     cdef public object extra     # None, or a function that returns (registers, calls) for
                                  # `SampleListener.on_sample_extra`
 

@@ -232,7 +232,9 @@ class CountingUnit:
 
     def _captured_events(self) -> list[Event]:
         """Events that count captures of the data EAR, the instruction EAR and the trace buffer; of an Intel processor,
-        three times one of precise loads."""
+        three times one of precise loads; of an AMD processor, which has no qualifiers, any."""
+        if register := self._model.target.op_sampling:
+            return [next(one for one in self._events if one.extra.startswith(register))] * 3
         if self._model.target.load_latency:
             selected = self._model.target.load_latency
             return [next(one for one in self._events if (one.code, one.umask) == selected)] * 3

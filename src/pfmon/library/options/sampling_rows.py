@@ -73,7 +73,7 @@ def _view(view: str) -> Option:
     )
 
 
-OF_LOADS = (*IA64, *having(lambda target: target.load_latency))
+OF_LOADS = (*IA64, *having(lambda target: target.load_latency or target.op_sampling))
 """The PMUs whose samples have loads with their address and latency."""
 LAST_BRANCHES = having(lambda target: target.last_branches)
 LAST_BRANCH_FILTERS = Kind(_last_branch_filters, _last_branch_filters, extend, python_values.is_nested, [])

@@ -29,11 +29,14 @@ IP_EAR = 4
 
 PRECISE = "precise"
 """The mode of Intel's precise loads: every load, whatever serves it."""
+OPS = "ops"
+"""The mode of AMD's op sampling: each load, for the op that is sampled."""
 
 
 class EarSetting(NamedTuple):
-    """``mode``: cache, tlb, alat or PRECISE; ``least``: the minimum captured latency in cycles; ``levels``: a bit for
-    each level that serves TLB misses; ``under_way``: only fetches of lines with an outstanding request (RAB hits)."""
+    """``mode``: cache, tlb, alat, PRECISE or OPS; ``least``: the minimum captured latency in cycles; ``levels``: a bit
+    for each level that serves TLB misses; ``under_way``: only fetches of lines with an outstanding request (RAB
+    hits)."""
 
     mode: str
     least: int = NEVER
@@ -80,6 +83,8 @@ NOTHING = CaptureSetting(data=None, fetch=None, branches=None, ip_ear=None, entr
 def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSetting:
     """Return the captures of a program at privilege level 3 that register contents select."""
     units = model.target.captures
+    if units is None and samples_ops(model, contents):
+        return NOTHING._replace(data=EarSetting(OPS, 0))
     if units is None:
         threshold = precise_threshold(model, contents)
         return NOTHING if threshold is None else NOTHING._replace(data=EarSetting(PRECISE, threshold + 1))
@@ -91,6 +96,12 @@ def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSett
     branches = None if ip_ear is not None else _branches(values, units.branches)
     gap, entries = GAP if units.windows else 0, len(units.branches.entries)
     return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, entries, gap, units.windows)
+
+
+def samples_ops(model: PmuModel, contents: Mapping[str, int]) -> bool:
+    """Return whether register contents let an AMD processor sample ops (PPR of Family 19h Model 21h, IBS_OP_CTL)."""
+    register = model.target.op_sampling
+    return bool(register) and bool(RegisterValues(model.registers, contents).field(register, "op_en"))
 
 
 def precise_threshold(model: PmuModel, contents: Mapping[str, int]) -> int | None:

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pfmon.pmu.capture.branch_captures import BranchBuffer, IpEar
-from pfmon.pmu.capture.capture_setting import precise_threshold
+from pfmon.pmu.capture.capture_setting import precise_threshold, samples_ops
 from pfmon.pmu.capture.data_capture import DataCapture
 from pfmon.pmu.capture.last_branches import LastBranchStack, last_branch_setting
 from pfmon.pmu.capture.precise_loads import PreciseLoads
+from pfmon.pmu.capture.sampled_ops import SampledOps
 from pfmon.pmu.model.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.registers.register_tables import Field, RegisterValues
@@ -131,6 +132,8 @@ class Captures(NamedTuple):
 def captures_of(model: PmuModel, values: Mapping[str, int]) -> Captures:
     """Return the capture units under these register contents; registers that are not given are in the reset state."""
     programmer, units = model.programmer, model.target.captures
+    if units is None and samples_ops(model, values):
+        return Captures(SampledOps())
     if units is None:
         recording = last_branch_setting(model, values)
         loads = PreciseLoads() if precise_threshold(model, values) is not None else None

@@ -20,7 +20,7 @@ class PreciseLoads:
     """The fields of a record that are about a load."""
 
     mode = "precise"
-    registers = PEBS_RECORD
+    registers: tuple[int, ...] = PEBS_RECORD
     levels = tuple(LEVELS.values())
 
     @staticmethod

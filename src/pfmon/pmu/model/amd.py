@@ -10,20 +10,31 @@ from typing import ClassVar
 
 from pfmon.errors import RuleError
 from pfmon.pmu.model.assignment import Choice, assign
-from pfmon.pmu.model.event_selects import EventSelectDecoder, EventSelectProgrammer
+from pfmon.pmu.model.event_selects import EventSelectDecoder, EventSelectProgrammer, conditional
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.monitors import CounterDecoder, UnknownMonitor
 from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.model.request import EventRequest
 from pfmon.pmu.qualify.qualifier import Qualification, Unqualified
-from pfmon.pmu.registers.amd_file import MERGE, AmdFile, amd_counter_name, amd_select_register, present_name
+from pfmon.pmu.registers.amd_file import (
+    MERGE,
+    OP_SAMPLING,
+    SAMPLING,
+    AmdFile,
+    amd_counter_name,
+    amd_select_register,
+    present_name,
+)
 from pfmon.pmu.registers.msr_file import USER_LEVELS, control_levels, signals_overflow
 from pfmon.pmu.registers.register_file import RegisterFile
-from pfmon.pmu.registers.register_tables import RegisterSet
+from pfmon.pmu.registers.register_tables import Register, RegisterSet
+from pfmon.pmu.target import IBS_RECORD
 
 COUNTER_CONTROLS = ("int", "guest_only", "host_only")
 """Fields of an event select register that a control sets for all counters."""
 SECTION = "AMD APM volume 2 section 13.2.1"
 MERGE_SECTION = "PPR of Family 19h Model 21h section 2.1.17.3"
+IBS_SECTION = "PPR of Family 19h Model 21h section 2.1.13.5"
 LARGEST_STEP = 15
 """What a counter of its own can add in a cycle."""
 
@@ -51,16 +62,25 @@ class AmdDecoder(EventSelectDecoder):
         return self.values.fields(amd_select_register(number))
 
     def levels(self, number: int) -> int:
-        """Return the privilege levels at which a counter counts; 0: it is disabled, or extends another one."""
+        """Return the privilege levels at which a counter counts; 0: it is disabled, or extends another one. Sampling is
+        at all levels."""
+        if number in SAMPLING:
+            return (USER_LEVELS | 1) * self.values.field(*SAMPLING[number])
         return 0 if self.extends(number) else control_levels(number, self.fields(number))
 
     def extends(self, number: int) -> bool:
         """Return whether a counter extends the one before it."""
+        if number in SAMPLING:
+            return False
         fields = self.fields(number)
         return bool(number % 2 and fields["en"] and event_code(fields) == MERGE)
 
     def event(self, number: int) -> Event | None:
         """Return the event that a counter selects; None: there is none of its code and unit mask."""
+        if number in SAMPLING:
+            register = self.values.registers[amd_select_register(number)]
+            held = self.values[register.name] & sampling_bits(register)
+            return next((one for one in self.events.on_counter(number) if one.extra.endswith(f"={held:#x}")), None)
         fields = self.fields(number)
         alike = self.events.canonical(event_code(fields))
         return next((one for one in alike if one.umask == fields["umask"]), None)
@@ -70,6 +90,8 @@ class AmdDecoder(EventSelectDecoder):
         event, fields = self.event(number), self.fields(number)
         if event is None:
             return self.unknown(number, "no event has this code and unit mask")
+        if number in SAMPLING:
+            return Monitor(event, number, number, self.levels(number), False, 0, 0, True, cmask=True)
         if takes_two_counters(event) and (number % 2 or not self.extends(number + 1)):
             return self.unknown(number, f"{event.name} needs the counter behind an even one, with event {MERGE:#x}")
         cmask, invert, edge = condition(fields)
@@ -83,7 +105,8 @@ class AmdDecoder(EventSelectDecoder):
     def unknown(self, number: int, reason: str) -> UnknownMonitor:
         """Return a counter that counts no event that there is."""
         name, fields = amd_select_register(number), self.fields(number)
-        return UnknownMonitor(number, event_code(fields), fields["umask"], reason, name.upper(), SECTION)
+        code, umask = (0, 0) if number in SAMPLING else (event_code(fields), fields["umask"])
+        return UnknownMonitor(number, code, umask, reason, name.upper(), SECTION)
 
 
 class AmdProgrammer(EventSelectProgrammer):
@@ -95,13 +118,15 @@ class AmdProgrammer(EventSelectProgrammer):
 
     @classmethod
     def data_name(cls, number: int) -> str:
-        """Return a counter's name: PERF_CTR0 to 5."""
+        """Return the name of a counter, PERF_CTR0 to 5, or of a register of sampled ops."""
         return amd_counter_name(number).upper()
 
     def check(self) -> None:
         """Check the controls, which every counter has."""
         controls_are_fields(self.request.controls, self.registers)
         super().check()
+        for event, wanted in self.requested():
+            sampling_has_no_conditions(event, wanted)
 
     def assignment(self, allowed: Sequence[Sequence[int]]) -> list[int] | None:
         """Assign events; those that need two counters get an even one, and the one behind it."""
@@ -111,6 +136,11 @@ class AmdProgrammer(EventSelectProgrammer):
     def program_monitor(self, monitor: Monitor) -> None:
         """Write the event select register, and that of the counter which extends it."""
         event, controls = monitor.event, self.request.controls
+        if monitor.pmd in SAMPLING:
+            name, _, value = event.extra.partition("=")
+            self.writes[name] = int(value, 16)
+            self.pmds += IBS_RECORD if monitor.pmd == OP_SAMPLING else ()
+            return
         select = self.registers[amd_select_register(monitor.pmd)]
         self.writes[select.name] = select.encode(
             event=event.code & 0xFF,
@@ -146,6 +176,20 @@ def pairs_of_counters(
             if number not in large
         }
         yield left | {number: [place] for number, place in zip(large, places, strict=True)}
+
+
+def sampling_bits(register: Register) -> int:
+    """Return the bits of a control register of sampling that say what is sampled: its enable, and what is counted up to
+    the period (CntCtl)."""
+    return sum(field.mask for field in register.fields if field.name in ("op_en", "cnt_ctl", "fetch_en"))
+
+
+def sampling_has_no_conditions(event: Event, wanted: EventRequest) -> None:
+    """IBS_OP_CTL and IBS_FETCH_CTL have no CntMask, Inv and Edge."""
+    if event.extra != "-" and conditional(wanted):
+        raise RuleError(
+            "sampling_has_no_conditions", f"{event.name} takes no threshold, no invert and no edge", IBS_SECTION
+        )
 
 
 def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> None:

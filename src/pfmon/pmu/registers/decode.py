@@ -13,7 +13,7 @@ from pfmon.pmu.model.intel import IntelDecoder
 from pfmon.pmu.model.monitors import read_counters
 from pfmon.pmu.model.pmu_model import PmuModel, get
 from pfmon.pmu.model.powerpc import SPR_NUMBERS
-from pfmon.pmu.registers.amd_file import AMD_ADDRESSES, amd_counter_name, amd_select_register
+from pfmon.pmu.registers.amd_file import AMD_ADDRESSES, SAMPLING, amd_counter_name, amd_select_register
 from pfmon.pmu.registers.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
 from pfmon.pmu.registers.register_file import TRACE_EXTENSIONS
 from pfmon.pmu.registers.register_tables import WORD, Field, Register, RegisterValues
@@ -218,6 +218,8 @@ def amd_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
     if not at:
         return f"{name} is switched off"
     fields, found = decoder.fields(number), decoder.event(number)
+    if number in SAMPLING:
+        return f"{name} samples {found.name if found else 'nothing that is an event'}"
     event = found.name if found else f"event 0x{event_code(fields):x} umask 0x{fields['umask']:x} (none)"
     return f"{name} counts {event} at {levels(at)}"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pfmon.pmu.capture.data_capture import DataCapture
 from pfmon.pmu.capture.last_branches import LastBranchStack
-from pfmon.pmu.capture.precise_loads import PreciseLoads
+from pfmon.pmu.capture.sampled_ops import load_record
 
 BRANCH_STACK, ADDRESS, WEIGHT, DATA_SOURCE = 1 << 11, 1 << 3, 1 << 14, 1 << 15
 """PERF_SAMPLE_BRANCH_STACK, ADDR, WEIGHT, DATA_SRC."""
@@ -56,13 +56,14 @@ def branch_stack(branches: LastBranchStack, pmds: Mapping[int, int], predicted: 
 
 def load_of(pmds: Mapping[int, int]) -> DataCapture:
     """Return the load of a sample, invalid for none."""
-    return PreciseLoads.capture(pmds)
+    return load_record(pmds).capture(pmds)
 
 
 def load_source(load: DataCapture, pmds: Mapping[int, int]) -> int:
     """Return perf_mem_data_src of a load."""
     if not load.valid:
         return NOT_KNOWN
-    translation = TLB_MISS if PreciseLoads.walked(pmds) else TLB_HIT
-    lock = LOCKED if PreciseLoads.locked(pmds) else 0
+    record = load_record(pmds)
+    translation = TLB_MISS if record.walked(pmds) else TLB_HIT
+    lock = LOCKED if record.locked(pmds) else 0
     return LOAD | HIT | LEVELS[load.level] | NO_SNOOP | lock | translation

@@ -173,10 +173,16 @@ def sampled_ear(context: ModuleContext) -> Ear:
 
 def _precise_loads(data: DataEar | PreciseLoads | None, model: PmuModel, context: ModuleContext) -> PreciseLoads:
     selected = model.target.load_latency
+    if model.target.op_sampling:
+        ops = [event.name for event in model.events if event.extra.startswith(model.target.op_sampling)]
+        if len(context.events) == 1 and context.events[0].extra.startswith(model.target.op_sampling) and data:
+            assert isinstance(data, PreciseLoads)
+            return data
+        raise other_events("dear-hist", ops, context)
     if selected is None:
         raise PfmonError(
             f"--smpl-module=dear-hist: {model.name} takes no samples of loads with address and latency; "
-            "Intel's processors do (PEBS load latency), from Nehalem on"
+            "Intel's processors do (PEBS load latency), from Nehalem on, and AMD's (IBS_OP of zen3)"
         ).about("--smpl-module")
     sampled = [(event.code, event.umask) for event in context.events]
     if sampled == [selected] and isinstance(data, PreciseLoads):
