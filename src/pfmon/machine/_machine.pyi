@@ -739,54 +739,57 @@ class Occurrence(IntEnum):
     CORE_LOAD_SPLIT = 235
     CORE_STORE_SPLIT = 236
     CORE_LOCK_SPLIT = 237
-    CORE_LOAD_SECOND_TLB = 238
-    CORE_STORE_SECOND_TLB = 239
-    CORE_LOAD_WALK_CYCLE = 240
-    CORE_STORE_WALK_CYCLE = 241
-    CORE_LOAD_BLOCKED = 242
-    CORE_LOAD_ALIASED = 243
-    CORE_READ_L2 = 244
-    CORE_READ_L3 = 245
-    CORE_READ_MEMORY = 246
-    CORE_OWN_L2 = 247
-    CORE_OWN_L3 = 248
-    CORE_OWN_MEMORY = 249
-    CORE_FETCH_L2 = 250
-    CORE_FETCH_L3 = 251
-    CORE_FETCH_MEMORY = 252
-    CORE_PREFETCH_HIT = 253
-    CORE_PREFETCH_MISS = 254
-    CORE_CODE_PREFETCH_HIT = 255
-    CORE_CODE_PREFETCH_MISS = 256
-    CORE_READ_CYCLE = 257
-    CORE_OWN_CYCLE = 258
-    CORE_FETCH_CYCLE = 259
-    CORE_READ_MEMORY_CYCLE = 260
-    CORE_L2_DROPPED = 261
-    CORE_L2_WRITTEN = 262
-    CORE_FETCH_SECOND_TLB = 263
-    CORE_FETCH_WALK_CYCLE = 264
-    CORE_FETCH_TRANSLATION_CYCLE = 265
-    CORE_FETCH_LINE_CYCLE = 266
-    CORE_REDIRECTED = 267
-    CORE_DECODED_SLOT = 268
-    CORE_CACHED_SLOT = 269
-    CORE_LOOPED_SLOT = 270
-    CORE_DECODED_INSTRUCTION = 271
-    CORE_CACHE_LEFT = 272
-    CORE_FULL_CYCLE = 273
-    CORE_STORES_FULL_CYCLE = 274
-    CORE_UNDELIVERED_SLOT = 275
-    CORE_LOAD_HIT = 276
-    CORE_SLOT = 277
-    CORE_UOP = 278
-    CORE_DIVIDER_CYCLE = 279
-    CORE_FUSED = 280
-    CORE_MICROCODE_SLOT = 281
-    DATA_EAR_CAPTURED = 282
-    INSTRUCTION_EAR_CAPTURED = 283
-    BRANCH_CAPTURED = 284
-    OCCURRENCES = 285
+    CORE_LOAD_SNOOP_MISS = 238
+    CORE_LOAD_SNOOP_HIT = 239
+    CORE_LOAD_SNOOP_HITM = 240
+    CORE_LOAD_SECOND_TLB = 241
+    CORE_STORE_SECOND_TLB = 242
+    CORE_LOAD_WALK_CYCLE = 243
+    CORE_STORE_WALK_CYCLE = 244
+    CORE_LOAD_BLOCKED = 245
+    CORE_LOAD_ALIASED = 246
+    CORE_READ_L2 = 247
+    CORE_READ_L3 = 248
+    CORE_READ_MEMORY = 249
+    CORE_OWN_L2 = 250
+    CORE_OWN_L3 = 251
+    CORE_OWN_MEMORY = 252
+    CORE_FETCH_L2 = 253
+    CORE_FETCH_L3 = 254
+    CORE_FETCH_MEMORY = 255
+    CORE_PREFETCH_HIT = 256
+    CORE_PREFETCH_MISS = 257
+    CORE_CODE_PREFETCH_HIT = 258
+    CORE_CODE_PREFETCH_MISS = 259
+    CORE_READ_CYCLE = 260
+    CORE_OWN_CYCLE = 261
+    CORE_FETCH_CYCLE = 262
+    CORE_READ_MEMORY_CYCLE = 263
+    CORE_L2_DROPPED = 264
+    CORE_L2_WRITTEN = 265
+    CORE_FETCH_SECOND_TLB = 266
+    CORE_FETCH_WALK_CYCLE = 267
+    CORE_FETCH_TRANSLATION_CYCLE = 268
+    CORE_FETCH_LINE_CYCLE = 269
+    CORE_REDIRECTED = 270
+    CORE_DECODED_SLOT = 271
+    CORE_CACHED_SLOT = 272
+    CORE_LOOPED_SLOT = 273
+    CORE_DECODED_INSTRUCTION = 274
+    CORE_CACHE_LEFT = 275
+    CORE_FULL_CYCLE = 276
+    CORE_STORES_FULL_CYCLE = 277
+    CORE_UNDELIVERED_SLOT = 278
+    CORE_LOAD_HIT = 279
+    CORE_SLOT = 280
+    CORE_UOP = 281
+    CORE_DIVIDER_CYCLE = 282
+    CORE_FUSED = 283
+    CORE_MICROCODE_SLOT = 284
+    DATA_EAR_CAPTURED = 285
+    INSTRUCTION_EAR_CAPTURED = 286
+    BRANCH_CAPTURED = 287
+    OCCURRENCES = 288
 
 # inorder/records/record_observer.pyx
 
@@ -945,6 +948,24 @@ class IntervalTlbs:
     code: LruSets
     second: LruSets
 
+# interval/coherent_caches.pxd
+
+class SnoopAnswer(IntEnum):
+    SNOOP_NONE = 0
+    SNOOP_MISS = 1
+    SNOOP_HIT = 2
+    SNOOP_HITM = 3
+
+# interval/coherent_caches.pyx
+
+@final
+class CoherentCaches:
+    """Private caches of several cores, kept coherent."""
+
+    def __new__(cls, cores: int, inclusive: bool) -> Self: ...
+    cores: int
+    def counts(self) -> list[dict[str, int]]: ...
+
 # interval/event_tallies.pxd
 
 class StallCause(IntEnum):
@@ -978,6 +999,45 @@ class IntervalBlocks:
 
     table: BlockTable
 
+# interval/interval_cores.pyx
+
+@final
+class IntervalCores(EventSetConsumer):
+    """The threads of a program on several out-of-order cores: thread n on core n modulo their number."""
+
+    def __new__(
+        cls,
+        config: Mapping[str, Value],
+        table: BlockTable,
+        event_sets: int,
+        timings: CoreTimings | None,
+        graphs: bool,
+        cores: int,
+    ) -> Self: ...
+    machines: list[IntervalMachine]
+    coherent: CoherentCaches
+    def clock(self, core: int) -> int: ...
+    def cycles_of_cores(self) -> list[tuple[int, int]]: ...
+    @property
+    def records(self) -> Records: ...
+    @property
+    def cycles(self) -> int: ...
+    def record_events(self, executions: bool, sources: bool) -> None: ...
+    def set_observer(self, observer: RecordObserver) -> None: ...
+    def listen(self, listener: CaptureListener | None, event_set: int = 0) -> None: ...
+    def switch_event_set(self, event_set: int) -> None: ...
+    def update_records(self, next_ip: int) -> None: ...
+    def show_records(self) -> None: ...
+    def finish(self) -> None: ...
+    def omissions(self) -> list[tuple[str, float]]: ...
+    def time(self, event_sets: Iterable[int] | None = None) -> tuple[int, int]: ...
+    def kernel_clock(self, event_sets: Iterable[int] | None = None) -> int: ...
+    def occurrences(self, event_sets: Iterable[int] | None = None) -> dict[tuple[int | None, int, int, int], int]: ...
+    def bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
+    def levels(self, event_sets: Iterable[int] | None = None) -> dict[str, list[int]]: ...
+
+def check_coherent(config: Mapping[str, Value]) -> None: ...
+
 # interval/interval_machine.pyx
 
 @final
@@ -991,6 +1051,9 @@ class IntervalMachine(MissEvents):
         event_sets: int = 1,
         timings: CoreTimings | None = None,
         graphs: bool = True,
+        cores: CoherentCaches | None = None,
+        core: int = 0,
+        beside: MissEvents | None = None,
     ) -> Self: ...
     def switch_event_set(self, event_set: int) -> None: ...
     def set_observer(self, observer: RecordObserver) -> None: ...
@@ -1071,6 +1134,9 @@ class MissEvents(EventSetConsumer):
         event_sets: int = 1,
         timings: CoreTimings | None = None,
         graphs: bool = True,
+        cores: CoherentCaches | None = None,
+        core: int = 0,
+        beside: MissEvents | None = None,
     ) -> Self: ...
     def record_events(self, executions: bool, sources: bool) -> None: ...
     core: OutOfOrderCore | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.errors import PfmonError
 from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.run_options import Options
@@ -20,7 +22,27 @@ def processor_of(options: Options, instruction_set: InstructionSet | None = None
     PMU. ``instruction_set``: None if unknown, or without a program; loading the program reports the error."""
     pmu = _pmu(options, instruction_set)
     ia32 = instruction_set == InstructionSet.I386 and get(pmu).architecture == "ia64"
-    return Processor(pmu, options.machine, options.machine_settings, ia32)
+    if options.cores_of_threads > 1:
+        cores_are_of_threads(options.cores_of_threads, instruction_set)
+    return Processor(pmu, options.machine, machine_settings(options), ia32)
+
+
+def machine_settings(options: Options) -> Sequence[str]:
+    """Return the changes of the machine's figures: those of --set, and --cores for the threads of one program."""
+    cores = options.cores_of_threads
+    return [*options.machine_settings, f"machine.cores={cores}"] if cores > 1 else options.machine_settings
+
+
+def cores_are_of_threads(cores: int, instruction_set: InstructionSet | None) -> None:
+    """The threads of x86-64 programs have cores of their own; on an Itanium's two cores there are two programs."""
+    if instruction_set == InstructionSet.IA64:
+        raise PfmonError(
+            f'--cores={cores}: the second program is missing: give --beside "PROGRAM ARGUMENT..." too'
+        ).about("--cores", "--beside")
+    if instruction_set not in (None, InstructionSet.X86_64):
+        raise PfmonError(f"--cores={cores}: threads run on cores of their own in x86-64 programs alone").about(
+            "--cores"
+        )
 
 
 def _pmu(options: Options, instruction_set: InstructionSet | None) -> str:
@@ -41,7 +63,7 @@ def pmu_named(options: Options) -> str:
     machine = options.machine
     if not machine:
         return options.pmu or (TWO_THREADS[0] if options.two_programs else "")
-    own = str(Processor("", machine, options.machine_settings).figures()["machine.pmu"])
+    own = str(Processor("", machine, machine_settings(options)).figures()["machine.pmu"])
     if options.pmu and _names(options.pmu) <= _names(own):
         return options.pmu  # the machine has it, too: the architecture's
     if options.pmu and options.pmu != own:
