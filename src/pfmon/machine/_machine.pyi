@@ -459,6 +459,9 @@ class LoadSource(IntEnum):
     SOURCE_FILL_BUFFER = 2
     SOURCE_L2 = 3
     SOURCE_L3 = 4
+    SOURCE_L3_SNOOP_MISS = 5
+    SOURCE_L3_SNOOP_HIT = 6
+    SOURCE_L3_SNOOP_HITM = 7
     SOURCE_MEMORY = 12
     SOURCE_STLB_MISS = 16
     SOURCE_LOCKED = 32
@@ -964,6 +967,8 @@ class CoherentCaches:
 
     def __new__(cls, cores: int, inclusive: bool) -> Self: ...
     cores: int
+    def watch(self) -> None: ...
+    def modified_elsewhere(self) -> list[tuple[int, int, int, int, int, int]]: ...
     def counts(self) -> list[dict[str, int]]: ...
 
 # interval/event_tallies.pxd

@@ -274,7 +274,7 @@ CHILDREN = Topic(
 COMMAND = of_command(_words, _beside, [])
 CORES = Topic(
     "cores",
-    "Several cores, for the threads of a program or two programs; two programs on one core (Montecito's hardware threads)",
+    "Several cores, for a program's threads or two programs; two programs on one core (Montecito's hardware threads)",
     [
         Option(
             "smt",

@@ -12,7 +12,13 @@ inclusive L3 all cores are asked.
 """
 
 cimport cython
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
+
+cdef enum:
+    FIRST_SNOOPED = 1 << 10      # places of the hash table; doubled whenever half are used
+
+cdef uint64_t MIXER = 0x9E3779B97F4A7C15ULL
 
 
 @cython.final
@@ -24,6 +30,9 @@ cdef class CoherentCaches:
             raise ValueError(f"{cores} cores: there is room for {MAX_CORES}")
         self.cores, self.inclusive = cores, inclusive
         memset(self.caches, 0, sizeof(self.caches))
+
+    def __dealloc__(self):
+        free(self.snooped)
 
     cdef uint32_t request(self, uint32_t core, uint64_t line, LruLine* last, bint owns, bint* shared) noexcept nogil:
         """Answers a core's request for a line. ``last``: where the last level has it, or NULL; ``shared``: whether other
@@ -92,6 +101,69 @@ cdef class CoherentCaches:
         for core in range(self.cores):
             modified |= drop_line(&self.caches[core], line)
         return modified
+
+    # --- which accesses get lines that another core had modified
+
+    def watch(self) -> None:
+        """Keeps them from now on."""
+        self.snooped = <SnoopedAccess*>calloc(FIRST_SNOOPED, sizeof(SnoopedAccess))
+        if self.snooped == NULL:
+            raise MemoryError
+        self.snooped_room, self.watches = FIRST_SNOOPED, True
+
+    cdef void note(self, uint64_t instruction, uint64_t address, bint owns) noexcept nogil:
+        """Keeps an access of the current thread."""
+        cdef SnoopedAccess wanted
+        cdef SnoopedAccess* found
+        if 2 * self.snooped_count >= self.snooped_room and not self.grow():
+            self.lost = True
+            return
+        wanted.address, wanted.instruction, wanted.thread = address, instruction, self.thread
+        wanted.loads = wanted.owned = 0
+        found = self.place_of(&wanted)
+        if found.address == 0:
+            found[0] = wanted
+            self.snooped_count += 1
+        if owns:
+            found.owned += 1
+        else:
+            found.loads += 1
+
+    cdef SnoopedAccess* place_of(self, const SnoopedAccess* wanted) noexcept nogil:
+        """Returns where these accesses are counted, or a free place for them."""
+        cdef uint64_t mixed = (wanted.address * MIXER ^ wanted.instruction) * MIXER ^ wanted.thread
+        cdef uint64_t place = mixed * MIXER >> 20 & (self.snooped_room - 1)
+        cdef SnoopedAccess* one = &self.snooped[place]
+        while one.address and (one.address != wanted.address or one.instruction != wanted.instruction
+                               or one.thread != wanted.thread):
+            place = (place + 1) & (self.snooped_room - 1)
+            one = &self.snooped[place]
+        return one
+
+    cdef bint grow(self) noexcept nogil:
+        """Doubles the hash table; False: there is no memory."""
+        cdef SnoopedAccess* before = self.snooped
+        cdef SnoopedAccess* more = <SnoopedAccess*>calloc(2 * self.snooped_room, sizeof(SnoopedAccess))
+        cdef uint64_t i, room = self.snooped_room
+        if more == NULL:
+            return False
+        self.snooped, self.snooped_room = more, 2 * room
+        for i in range(room):
+            if before[i].address:
+                self.place_of(&before[i])[0] = before[i]
+        free(before)
+        return True
+
+    def modified_elsewhere(self) -> list[tuple[int, int, int, int, int, int]]:
+        """(address, block, number of the instruction in it, thread, loads, stores) of the accesses that got a line which
+        another core had modified; of the address in the line. MemoryError: there was no memory for some."""
+        if self.lost:
+            raise MemoryError
+        return sorted([
+            (self.snooped[i].address, self.snooped[i].instruction >> 8, self.snooped[i].instruction & 0xFF,
+             self.snooped[i].thread, self.snooped[i].loads, self.snooped[i].owned)
+            for i in range(self.snooped_room) if self.snooped[i].address
+        ])
 
     def counts(self) -> list[dict[str, int]]:
         """Answers to the requests of each core, and the lines that it lost to stores of others."""

@@ -13,7 +13,6 @@ cdef class IntervalCores(EventSetConsumer):
     cdef IntervalMachine current # its core runs the current thread
     cdef uint32_t count, core    # of it
     cdef uint32_t event_set      # in force
-    cdef uint64_t thread         # that runs
     cdef bint called             # the last word was the mark of a system call
     cdef bint asleep[MAX_CORES]  # its last thread waits in a system call, or it has had none
     cdef int64_t idle[MAX_CORES] # cycles in which it was asleep

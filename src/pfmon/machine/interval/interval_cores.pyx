@@ -68,7 +68,7 @@ cdef class IntervalCores(EventSetConsumer):
     cdef void switch_thread(self, uint64_t thread) noexcept nogil:
         """Lets a thread run from here on."""
         cdef uint32_t core = <uint32_t>(thread % self.count)
-        self.thread = thread
+        self.coherent.thread = thread
         if core == self.core:
             return
         self.current.end_turn()

@@ -37,6 +37,7 @@ cdef class MissEvents(EventSetConsumer):
     cdef object timings          # None: there is none
     cdef readonly OutOfOrderCore core  # None: there is none
     cdef bint has_core           # there is one
+    cdef bint says_snoops        # precise loads say what other cores answered
     cdef IntervalBlock* unfollowed       # it ended a turn of its thread by a branch whose target is not known yet, or NULL
     cdef uint32_t taken_back     # access of the current block whose line another core had modified, + 1
     cdef bint unforeseen         # ... and whose direction was mispredicted

@@ -18,6 +18,7 @@ cdef class MissEvents(EventSetConsumer):
         self.caches = Hierarchy(config, cores, core, None if beside is None else beside.caches)
         self.translations = IntervalTlbs(config)
         self.predictor = IntervalPredictor(config)
+        self.says_snoops = config["machine.pmu"] != "nehalem"    # its encoding is another one (SDM, Nehalem's table)
         self.window_cycles = config["core.window"] // self.width
         self.window = Window(self.tallies, config["core.window"], config["core.stores"])
         self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
@@ -322,6 +323,9 @@ cdef class MissEvents(EventSetConsumer):
             self.record_miss(plan, access, &served, self.now)
             if self.recording:
                 record_data_request(self, plan, access, &served, &before)
+            if served.snoop == SNOOP_HITM and self.caches.cores.watches and access.reads | access.writes:
+                self.caches.cores.note(<uint64_t>plan.number << 8 | access.instruction, max(self.address, line << self.shift),
+                                       not access.reads or access.locked)
             if served.level == LEVEL_L2 and served.snoop == SNOOP_NONE and served.ready > self.now + self.caches.l2_latency:
                 respond(&self.responses, number, RESPONSE_IN_FLIGHT, self.ticks * (served.ready - self.now))
             else:
@@ -360,6 +364,8 @@ cdef class MissEvents(EventSetConsumer):
             late.source = SOURCE_FILL_BUFFER if pending and served.ready > self.now + self.caches.l1_latency else SOURCE_L1
         else:
             late.source = SOURCE_L2 if served.level == LEVEL_L2 else SOURCE_L3 if served.level == LEVEL_L3 else SOURCE_MEMORY
+            if served.level == LEVEL_L3 and self.says_snoops:
+                late.source += served.snoop
         if walked:
             late.source |= SOURCE_STLB_MISS
 

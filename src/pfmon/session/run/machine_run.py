@@ -124,8 +124,8 @@ class MachineRun:
         return self._figures
 
     def listen_to_cycles(self, watches: Sequence[CycleListener], event_set: int) -> None:
-        """Report every cycle to these watches while an event set is in force. PfmonError: there are several cores, whose
-        cycles are in no order."""
+        """Report every cycle to these watches while an event set is in force. PfmonError: the cycles of several cores
+        are in no order."""
         if watches and cores_of(self._figures) > 1:
             raise PfmonError("--cores: conditions on single cycles (CMASK, INV, E) are counted on one core alone")
         for watch, following in pairwise(watches):
@@ -240,6 +240,17 @@ class MachineRun:
         return (
             [*found, Failure.TOO_MANY_ENTRIES] if self._hardware_thread and self._hardware_thread.core.lost else found
         )
+
+    def notes(self) -> list[str]:
+        """Return when the last of several cores ended, and their cycles."""
+        from pfmon.machine._machine import IntervalCores
+
+        if not isinstance(self._machine, IntervalCores):
+            return []
+        cores = self._machine.cycles_of_cores()
+        elapsed = max(cycles + idle for cycles, idle in cores)
+        each = ", ".join(f"{cycles} on core {number}" for number, (cycles, _) in enumerate(cores) if cycles)
+        return [f"--cores: {elapsed} cycles until the last core ended; executed: {each}"]
 
     def drain(self) -> None:
         """Wait until the machine has read everything so far."""
