@@ -134,7 +134,7 @@ def test_the_cycles_of_each_core_are_told(together: Path) -> None:
         (("--cores=0",), "--cores=0: a whole number from 1 to 32 is wanted"),
         (("--cores=two",), "--cores=two: a whole number from 1 to 32 is wanted"),
         (("--cores=33",), "--cores=33: a whole number from 1 to 32 is wanted"),
-        (("--cores=2", "--machine=ppc604e"), "machine.cores has a meaning only with"),
+        (("--cores=2", "--set=core.instructions=none"), "machine.cores has a meaning only with"),
         (("--cores=2", "--set=l3.line=128"), "have lines of different sizes"),
         (("--cores=2", "-e", "CPU_CLK_UNHALTED.THREAD_P", "--event-thresholds=1"), "conditions on single cycles"),
     ],

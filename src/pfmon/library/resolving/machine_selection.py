@@ -22,15 +22,17 @@ def processor_of(options: Options, instruction_set: InstructionSet | None = None
     PMU. ``instruction_set``: None if unknown, or without a program; loading the program reports the error."""
     pmu = _pmu(options, instruction_set)
     ia32 = instruction_set == InstructionSet.I386 and get(pmu).architecture == "ia64"
-    if options.cores_of_threads > 1:
-        cores_are_of_threads(options.cores_of_threads, instruction_set)
-    return Processor(pmu, options.machine, machine_settings(options), ia32)
+    return Processor(pmu, options.machine, _machine_settings(options, instruction_set), ia32)
 
 
-def machine_settings(options: Options) -> Sequence[str]:
-    """Return the changes of the machine's figures: those of --set, and --cores for the threads of one program."""
+def _machine_settings(options: Options, instruction_set: InstructionSet | None) -> Sequence[str]:
+    """Return the changes of the machine's figures: those of --set, and --cores for the threads of a program."""
     cores = options.cores_of_threads
-    return [*options.machine_settings, f"machine.cores={cores}"] if cores > 1 else options.machine_settings
+    if cores > 1:
+        cores_are_of_threads(cores, instruction_set)
+    if cores == 1 or instruction_set is None:
+        return options.machine_settings
+    return [*options.machine_settings, f"machine.cores={cores}"]
 
 
 def cores_are_of_threads(cores: int, instruction_set: InstructionSet | None) -> None:
@@ -63,7 +65,7 @@ def pmu_named(options: Options) -> str:
     machine = options.machine
     if not machine:
         return options.pmu or (TWO_THREADS[0] if options.two_programs else "")
-    own = str(Processor("", machine, machine_settings(options)).figures()["machine.pmu"])
+    own = str(Processor("", machine, options.machine_settings).figures()["machine.pmu"])
     if options.pmu and _names(options.pmu) <= _names(own):
         return options.pmu  # the machine has it, too: the architecture's
     if options.pmu and options.pmu != own:
