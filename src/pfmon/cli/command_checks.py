@@ -91,6 +91,8 @@ def two_programs_go_together(options: Options, output: OutputOptions) -> None:
         raise PfmonError("--smt applies to the threads of one core: with --cores=2 give --beside").about(
             "--smt", "--cores", "--beside"
         )
+    if options.cores > 2:
+        raise PfmonError(f"--cores={options.cores}: an Itanium has two").about("--cores")
     if options.smt_threads:
         _one_program_is_given(options, output)
     if options.smt and options.smt_replay:
@@ -127,10 +129,6 @@ def _one_program_is_given(options: Options, output: OutputOptions) -> None:
 
 
 def _two_programs_are_given(options: Options, output: OutputOptions) -> None:
-    if options.cores > 1:
-        raise PfmonError('--cores=2: the second program is missing: give --beside "PROGRAM ARGUMENT..." too').about(
-            "--cores", "--beside"
-        )
     refuse_unmet("two programs", output)
     refuse_unmet("two programs", options)
 

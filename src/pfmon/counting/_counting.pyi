@@ -10,6 +10,7 @@ from pfmon.counting.totals.record_query import Condition, RecordQuery
 from pfmon.machine._machine import (
     CaptureListener,
     CycleListener,
+    IntervalCores,
     IntervalMachine,
     Machine,
     MissMachine,
@@ -375,7 +376,7 @@ class MachineTotals:
 
     def __new__(
         cls,
-        machine: Machine | IntervalMachine | MissMachine,
+        machine: Machine | IntervalMachine | IntervalCores | MissMachine,
         queries: Sequence[RecordQuery],
         increments: Increments,
         table: BlockTable,

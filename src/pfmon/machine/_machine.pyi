@@ -459,6 +459,9 @@ class LoadSource(IntEnum):
     SOURCE_FILL_BUFFER = 2
     SOURCE_L2 = 3
     SOURCE_L3 = 4
+    SOURCE_L3_SNOOP_MISS = 5
+    SOURCE_L3_SNOOP_HIT = 6
+    SOURCE_L3_SNOOP_HITM = 7
     SOURCE_MEMORY = 12
     SOURCE_STLB_MISS = 16
     SOURCE_LOCKED = 32
@@ -741,62 +744,65 @@ class Occurrence(IntEnum):
     CORE_STORE_SPLIT = 237
     CORE_LOCK_SPLIT = 238
     CORE_LOAD_PAGE_SPLIT = 239
-    CORE_LOAD_SECOND_TLB = 240
-    CORE_STORE_SECOND_TLB = 241
-    CORE_LOAD_WALK_CYCLE = 242
-    CORE_STORE_WALK_CYCLE = 243
-    CORE_LOAD_BLOCKED = 244
-    CORE_LOAD_ALIASED = 245
-    CORE_LOAD_FORWARDED = 246
-    CORE_READ_L2 = 247
-    CORE_READ_L3 = 248
-    CORE_READ_MEMORY = 249
-    CORE_OWN_L2 = 250
-    CORE_OWN_L3 = 251
-    CORE_OWN_MEMORY = 252
-    CORE_FETCH_L2 = 253
-    CORE_FETCH_L3 = 254
-    CORE_FETCH_MEMORY = 255
-    CORE_SOFTWARE_L2 = 256
-    CORE_SOFTWARE_L3 = 257
-    CORE_SOFTWARE_MEMORY = 258
-    CORE_PREFETCH_HIT = 259
-    CORE_PREFETCH_L3 = 260
-    CORE_PREFETCH_MEMORY = 261
-    CORE_CODE_PREFETCH_HIT = 262
-    CORE_CODE_PREFETCH_L3 = 263
-    CORE_CODE_PREFETCH_MEMORY = 264
-    CORE_READ_CYCLE = 265
-    CORE_OWN_CYCLE = 266
-    CORE_FETCH_CYCLE = 267
-    CORE_READ_MEMORY_CYCLE = 268
-    CORE_L2_DROPPED = 269
-    CORE_L2_WRITTEN = 270
-    CORE_FETCH_SECOND_TLB = 271
-    CORE_FETCH_WALK_CYCLE = 272
-    CORE_FETCH_TRANSLATION_CYCLE = 273
-    CORE_FETCH_LINE_CYCLE = 274
-    CORE_REDIRECTED = 275
-    CORE_DECODED_SLOT = 276
-    CORE_CACHED_SLOT = 277
-    CORE_LOOPED_SLOT = 278
-    CORE_DECODED_INSTRUCTION = 279
-    CORE_CACHE_LEFT = 280
-    CORE_FULL_CYCLE = 281
-    CORE_STORES_FULL_CYCLE = 282
-    CORE_UNDELIVERED_SLOT = 283
-    CORE_UNDELIVERED_CYCLE = 284
-    CORE_LOAD_HIT = 285
-    CORE_SLOT = 286
-    CORE_UOP = 287
-    CORE_DIVIDER_CYCLE = 288
-    CORE_FUSED = 289
-    CORE_MICROCODE_SLOT = 290
-    CORE_INTEGER_DIVIDER_CYCLE = 291
-    DATA_EAR_CAPTURED = 292
-    INSTRUCTION_EAR_CAPTURED = 293
-    BRANCH_CAPTURED = 294
-    OCCURRENCES = 295
+    CORE_LOAD_SNOOP_MISS = 240
+    CORE_LOAD_SNOOP_HIT = 241
+    CORE_LOAD_SNOOP_HITM = 242
+    CORE_LOAD_SECOND_TLB = 243
+    CORE_STORE_SECOND_TLB = 244
+    CORE_LOAD_WALK_CYCLE = 245
+    CORE_STORE_WALK_CYCLE = 246
+    CORE_LOAD_BLOCKED = 247
+    CORE_LOAD_ALIASED = 248
+    CORE_LOAD_FORWARDED = 249
+    CORE_READ_L2 = 250
+    CORE_READ_L3 = 251
+    CORE_READ_MEMORY = 252
+    CORE_OWN_L2 = 253
+    CORE_OWN_L3 = 254
+    CORE_OWN_MEMORY = 255
+    CORE_FETCH_L2 = 256
+    CORE_FETCH_L3 = 257
+    CORE_FETCH_MEMORY = 258
+    CORE_SOFTWARE_L2 = 259
+    CORE_SOFTWARE_L3 = 260
+    CORE_SOFTWARE_MEMORY = 261
+    CORE_PREFETCH_HIT = 262
+    CORE_PREFETCH_L3 = 263
+    CORE_PREFETCH_MEMORY = 264
+    CORE_CODE_PREFETCH_HIT = 265
+    CORE_CODE_PREFETCH_L3 = 266
+    CORE_CODE_PREFETCH_MEMORY = 267
+    CORE_READ_CYCLE = 268
+    CORE_OWN_CYCLE = 269
+    CORE_FETCH_CYCLE = 270
+    CORE_READ_MEMORY_CYCLE = 271
+    CORE_L2_DROPPED = 272
+    CORE_L2_WRITTEN = 273
+    CORE_FETCH_SECOND_TLB = 274
+    CORE_FETCH_WALK_CYCLE = 275
+    CORE_FETCH_TRANSLATION_CYCLE = 276
+    CORE_FETCH_LINE_CYCLE = 277
+    CORE_REDIRECTED = 278
+    CORE_DECODED_SLOT = 279
+    CORE_CACHED_SLOT = 280
+    CORE_LOOPED_SLOT = 281
+    CORE_DECODED_INSTRUCTION = 282
+    CORE_CACHE_LEFT = 283
+    CORE_FULL_CYCLE = 284
+    CORE_STORES_FULL_CYCLE = 285
+    CORE_UNDELIVERED_SLOT = 286
+    CORE_UNDELIVERED_CYCLE = 287
+    CORE_LOAD_HIT = 288
+    CORE_SLOT = 289
+    CORE_UOP = 290
+    CORE_DIVIDER_CYCLE = 291
+    CORE_FUSED = 292
+    CORE_MICROCODE_SLOT = 293
+    CORE_INTEGER_DIVIDER_CYCLE = 294
+    DATA_EAR_CAPTURED = 295
+    INSTRUCTION_EAR_CAPTURED = 296
+    BRANCH_CAPTURED = 297
+    OCCURRENCES = 298
 
 # inorder/records/record_observer.pyx
 
@@ -955,6 +961,26 @@ class IntervalTlbs:
     code: LruSets
     second: LruSets
 
+# interval/coherent_caches.pxd
+
+class SnoopAnswer(IntEnum):
+    SNOOP_NONE = 0
+    SNOOP_MISS = 1
+    SNOOP_HIT = 2
+    SNOOP_HITM = 3
+
+# interval/coherent_caches.pyx
+
+@final
+class CoherentCaches:
+    """Private caches of several cores, kept coherent."""
+
+    def __new__(cls, cores: int, inclusive: bool) -> Self: ...
+    cores: int
+    def watch(self) -> None: ...
+    def modified_elsewhere(self) -> list[tuple[int, int, int, int, int, int]]: ...
+    def counts(self) -> list[dict[str, int]]: ...
+
 # interval/event_tallies.pxd
 
 class StallCause(IntEnum):
@@ -988,6 +1014,45 @@ class IntervalBlocks:
 
     table: BlockTable
 
+# interval/interval_cores.pyx
+
+@final
+class IntervalCores(EventSetConsumer):
+    """The threads of a program on several out-of-order cores: thread n on core n modulo their number."""
+
+    def __new__(
+        cls,
+        config: Mapping[str, Value],
+        table: BlockTable,
+        event_sets: int,
+        timings: CoreTimings | None,
+        graphs: bool,
+        cores: int,
+    ) -> Self: ...
+    machines: list[IntervalMachine]
+    coherent: CoherentCaches
+    def clock(self, core: int) -> int: ...
+    def cycles_of_cores(self) -> list[tuple[int, int]]: ...
+    @property
+    def records(self) -> Records: ...
+    @property
+    def cycles(self) -> int: ...
+    def record_events(self, executions: bool, sources: bool) -> None: ...
+    def set_observer(self, observer: RecordObserver) -> None: ...
+    def listen(self, listener: CaptureListener | None, event_set: int = 0) -> None: ...
+    def switch_event_set(self, event_set: int) -> None: ...
+    def update_records(self, next_ip: int) -> None: ...
+    def show_records(self) -> None: ...
+    def finish(self) -> None: ...
+    def omissions(self) -> list[tuple[str, float]]: ...
+    def time(self, event_sets: Iterable[int] | None = None) -> tuple[int, int]: ...
+    def kernel_clock(self, event_sets: Iterable[int] | None = None) -> int: ...
+    def occurrences(self, event_sets: Iterable[int] | None = None) -> dict[tuple[int | None, int, int, int], int]: ...
+    def bubbles(self, event_sets: Iterable[int] | None = None) -> list[tuple[int | None, int, int, int]]: ...
+    def levels(self, event_sets: Iterable[int] | None = None) -> dict[str, list[int]]: ...
+
+def check_coherent(config: Mapping[str, Value]) -> None: ...
+
 # interval/interval_machine.pyx
 
 @final
@@ -1001,6 +1066,9 @@ class IntervalMachine(MissEvents):
         event_sets: int = 1,
         timings: CoreTimings | None = None,
         graphs: bool = True,
+        cores: CoherentCaches | None = None,
+        core: int = 0,
+        beside: MissEvents | None = None,
     ) -> Self: ...
     def switch_event_set(self, event_set: int) -> None: ...
     def set_observer(self, observer: RecordObserver) -> None: ...
@@ -1081,6 +1149,9 @@ class MissEvents(EventSetConsumer):
         event_sets: int = 1,
         timings: CoreTimings | None = None,
         graphs: bool = True,
+        cores: CoherentCaches | None = None,
+        core: int = 0,
+        beside: MissEvents | None = None,
     ) -> Self: ...
     def record_events(self, executions: bool, sources: bool) -> None: ...
     def count_slots(self) -> None: ...

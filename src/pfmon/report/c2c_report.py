@@ -19,18 +19,29 @@ def _lines(report: SharedLinesReport) -> Iterator[str]:
     yield f"# lines of {report.line_bytes} bytes that threads share and store to: {len(report.lines)}"
     yield "# moved: accesses that fetch the line from another thread, which stored to it last"
     yield "# false: those of them to bytes that the other thread had not stored to"
-    yield "#  moved    false    loads   stores threads line               data"
+    hitm = ""
+    if report.cores > 1:
+        yield f"# hitm: accesses that get the line from another one of {report.cores} cores, which has modified it"
+        hitm = "    hitm"
+    yield f"#  moved    false    loads   stores{hitm} threads line               data"
     for line in report.lines[:LINES]:
-        counts = f"{line.moved:8} {line.unrelated:8} {line.loads:8} {line.stores:8} {len(line.threads):7}"
-        yield f"{counts} {line.address:#018x} {', '.join(line.data)}".rstrip()
+        counts = (
+            f"{line.moved:8} {line.unrelated:8} {line.loads:8} {line.stores:8}{_hitm(line.hitm)} {len(line.threads):7}"
+        )
+        data = ", ".join(line.data) + " (false sharing)" * line.falsely_shared
+        yield f"{counts} {line.address:#018x} {data}".rstrip()
         yield from _accesses(line)
     if len(report.lines) > LINES:
         yield f"# {len(report.lines) - LINES} lines more"
 
 
+def _hitm(count: int | None) -> str:
+    return "" if count is None else f" {count:8}"
+
+
 def _accesses(line: SharedLine) -> Iterator[str]:
     for one in line.accesses[:ACCESSES]:
-        counts = f"{one.moved:8} {one.unrelated:8} {one.loads:8} {one.stores:8}"
+        counts = f"{one.moved:8} {one.unrelated:8} {one.loads:8} {one.stores:8}{_hitm(one.hitm)}"
         where = f"thread {one.thread} offset {one.offset:3} size {one.size:2} {one.data}"
         yield f"{counts}   {where}: {one.instruction:#x} {one.place}".rstrip()
     if len(line.accesses) > ACCESSES:

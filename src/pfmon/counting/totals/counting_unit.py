@@ -22,7 +22,7 @@ from pfmon.counting.totals.countable import (
     of_sources,
 )
 from pfmon.errors import PfmonError
-from pfmon.machine._machine import IntervalMachine, Machine, MissMachine
+from pfmon.machine._machine import IntervalCores, IntervalMachine, Machine, MissMachine
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.capture.capture_setting import capture_setting
 from pfmon.pmu.model.event_table import Event
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 class MachineRecords(NamedTuple):
     """A machine with its figures; ``event_sets``: the event sets of its records, None: all."""
 
-    machine: Machine | IntervalMachine | MissMachine
+    machine: Machine | IntervalMachine | IntervalCores | MissMachine
     figures: MachineFigures
     event_sets: Sequence[int] | None = None
 
     @property
-    def timed(self) -> Machine | IntervalMachine:
+    def timed(self) -> Machine | IntervalMachine | IntervalCores:
         """The machine, which knows time."""
         assert not isinstance(self.machine, MissMachine)
         return self.machine

@@ -18,6 +18,7 @@ from pfmon.session.run.run_plan import EXACT, MACHINE
 MAX_PROCESSES = 10_000
 """The highest limit on simultaneous processes of a followed program."""
 MAX_QUANTUM = 1 << 40
+MAX_CORES = 32
 """Instructions of a thread's turn."""
 HOST_PROCESSES = ("qemu", "x86_64")
 """Engines that execute a program as a process of the host."""
@@ -142,11 +143,11 @@ PROGRAM = Topic(
         Option("seed", "where random bytes start", number(), "NUMBER", keyword=True),
         Option(
             "quantum",
-            "instructions of a turn, where threads take turns (100000)",
+            "instructions of a turn, where threads take turns (100000; with --cores 100)",
             number(1, MAX_QUANTUM),
             "NUMBER",
             keyword=True,
-            default=100_000,
+            default=0,
             idle_under={"qemu": "its threads run as the host has them run"},
         ),
         Option(
@@ -273,7 +274,7 @@ CHILDREN = Topic(
 COMMAND = of_command(_words, _beside, [])
 CORES = Topic(
     "cores",
-    "Two programs on one core (Montecito's hardware threads), or on two cores",
+    "Several cores, for a program's threads or two programs; two programs on one core (Montecito's hardware threads)",
     [
         Option(
             "smt",
@@ -301,8 +302,8 @@ CORES = Topic(
         ),
         Option(
             "cores",
-            "2: run the two programs on two cores of one bus instead",
-            number(1, 2),
+            "cores on which the threads of an x86-64 program run (2: two programs, on an Itanium's two cores)",
+            number(1, MAX_CORES),
             "NUMBER",
             keyword=True,
             default=1,

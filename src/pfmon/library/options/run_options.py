@@ -113,6 +113,7 @@ class Options(OptionRecord):
     environment: Sequence[str]
     seed: int
     quantum: int
+    """0: QUANTUM, or with several cores CORES_QUANTUM."""
     schedule_seed: int
     memory_limit: int | None
     engine: str
@@ -120,7 +121,7 @@ class Options(OptionRecord):
     mask_cpuid: bool
     slow: bool
     cores: int
-    """2: the two programs run on two cores of one bus."""
+    """Cores on which the threads of a program run; with two programs 2: they run on two cores of one bus."""
     smt: Sequence[str]
     """The program of hardware thread 0 and its arguments, on the command line."""
     smt_name: str = ""
@@ -178,6 +179,11 @@ class Options(OptionRecord):
     def two_programs(self) -> bool:
         """Whether two programs, or the threads of one program, run on one core or on two."""
         return bool(self.smt or self.smt_replay or self.smt_threads)
+
+    @property
+    def cores_of_threads(self) -> int:
+        """Cores on which the threads of one program run."""
+        return 1 if self.two_programs else self.cores
 
     @property
     def splits(self) -> bool:

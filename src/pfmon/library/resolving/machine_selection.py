@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pfmon.errors import PfmonError
 from pfmon.library.options.matcher_options import TWO_THREADS
 from pfmon.library.options.run_options import Options
@@ -20,7 +22,29 @@ def processor_of(options: Options, instruction_set: InstructionSet | None = None
     PMU. ``instruction_set``: None if unknown, or without a program; loading the program reports the error."""
     pmu = _pmu(options, instruction_set)
     ia32 = instruction_set == InstructionSet.I386 and get(pmu).architecture == "ia64"
-    return Processor(pmu, options.machine, options.machine_settings, ia32)
+    return Processor(pmu, options.machine, _machine_settings(options, instruction_set), ia32)
+
+
+def _machine_settings(options: Options, instruction_set: InstructionSet | None) -> Sequence[str]:
+    """Return the changes of the machine's figures: those of --set, and --cores for the threads of a program."""
+    cores = options.cores_of_threads
+    if cores > 1:
+        cores_are_of_threads(cores, instruction_set)
+    if cores == 1 or instruction_set is None:
+        return options.machine_settings
+    return [*options.machine_settings, f"machine.cores={cores}"]
+
+
+def cores_are_of_threads(cores: int, instruction_set: InstructionSet | None) -> None:
+    """The threads of x86-64 programs have cores of their own; on an Itanium's two cores there are two programs."""
+    if instruction_set == InstructionSet.IA64:
+        raise PfmonError(
+            f'--cores={cores}: the second program is missing: give --beside "PROGRAM ARGUMENT..." too'
+        ).about("--cores", "--beside")
+    if instruction_set not in (None, InstructionSet.X86_64):
+        raise PfmonError(f"--cores={cores}: threads run on cores of their own in x86-64 programs alone").about(
+            "--cores"
+        )
 
 
 def _pmu(options: Options, instruction_set: InstructionSet | None) -> str:

@@ -35,6 +35,9 @@ from pfmon.session.run.run_plan import FollowOptions, default_memory_limit
 from pfmon.session.sampling.sampling_period import Sampling
 from pfmon.stream._stream import InstructionSet
 
+QUANTUM, CORES_QUANTUM = 100_000, 100
+"""Instructions of a thread's turn, where --quantum gives none: on one processor, and on several cores."""
+
 
 def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> tuple[Resolved, Recording | None]:
     """Return what is to be run, and the recording that is replayed. ``stacks``: samples are taken with the calls that
@@ -50,7 +53,7 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
     notes = notes_on_options(options)
     if not recording:
         notes += _notes_on_program(options, instructions, executed_by.engine)
-    if options.machine_settings:
+    if processor.settings:
         processor.figures()  # whatever is wrong with them shows now
     resolved = Resolved(
         command,
@@ -154,7 +157,7 @@ def _settings(options: Options, cpu: str) -> GuestSettings:
         host_random=options.host_random,
         host_ids=options.host_ids,
         seed=options.seed,
-        quantum=options.quantum,
+        quantum=options.quantum or (CORES_QUANTUM if options.cores_of_threads > 1 else QUANTUM),
         schedule_seed=options.schedule_seed,
         most_processes=options.follow_limit,
     )

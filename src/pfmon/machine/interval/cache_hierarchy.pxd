@@ -44,12 +44,17 @@ cdef struct HierarchyAccess:     # result of an access
     int64_t ready                # cycle in which its data arrives
     uint32_t level
     uint32_t references, misses  # of the last-level cache
+    uint32_t snoop               # SnoopAnswer of other cores
+    bint shared                  # they have the line, too
 
 
 # Line sizes do not decrease from level to level.
 @cython.final
 cdef class Hierarchy:
     cdef readonly LruSets l1d, l1i, l2, l3
+    cdef CoherentCaches cores    # of all cores; None: there is one
+    cdef uint32_t core           # whose caches above the last level these are
+    cdef int64_t snoop_clean, snoop_modified     # latencies of lines that another core was asked for
     cdef bint has_l3
     cdef int64_t l1_latency, l2_latency, l3_latency, memory_latency, occupancy
     cdef uint64_t transfers      # lines from L3; 65,536 times those from and to memory
@@ -66,13 +71,20 @@ cdef class Hierarchy:
     cdef void data(self, uint64_t address, bint writes, int64_t now, HierarchyAccess* served) noexcept nogil
     # Requests a line of instructions that missed L1I.
     cdef void fetch(self, uint64_t address, int64_t now, HierarchyAccess* served) noexcept nogil
-    cdef void below(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil
-    cdef void last_level(self, uint64_t address, int64_t now, bint demand, HierarchyAccess* served) noexcept nogil
+    # A store to a line that L1D has, and other cores have, too: the core becomes its owner.
+    cdef void own(self, uint64_t address, int64_t now, HierarchyAccess* served) noexcept nogil
+    cdef void below(self, uint64_t address, int64_t now, bint demand, bint owns, HierarchyAccess* served) noexcept nogil
+    cdef void last_level(self, uint64_t address, int64_t now, bint demand, bint owns,
+                         HierarchyAccess* served) noexcept nogil
+    cdef void hit_l2(self, uint64_t address, LruLine* found, int64_t now, bint demand, bint owns,
+                     HierarchyAccess* served) noexcept nogil
+    cdef int64_t ask_cores(self, uint64_t address, LruLine* last, int64_t now, bint owns,
+                           HierarchyAccess* served) noexcept nogil
     cdef int64_t from_memory(self, int64_t now) noexcept nogil
     cdef void follow_stream(self, uint64_t address, int64_t now) noexcept nogil
     cdef void prefetch(self, uint64_t address, int64_t now) noexcept nogil
-    cdef void put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
-    cdef void put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef LruLine* put_l1d(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
+    cdef LruLine* put_l2(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
     cdef void put_l3(self, uint64_t address, bint modified, int64_t ready, int64_t now) noexcept nogil
     cdef void evict_last_level(self, uint64_t address, uint32_t shift, bint modified, int64_t now) noexcept nogil
     cdef bint drop_above(self, uint64_t address, uint32_t shift) noexcept nogil

@@ -15,6 +15,9 @@ cdef enum:                       # CoreEvent: the order is that of the occurrenc
     EVENT_STORE_SPLIT
     EVENT_LOCK_SPLIT
     EVENT_LOAD_PAGE_SPLIT
+    EVENT_LOAD_SNOOP_MISS        # + SnoopAnswer - SNOOP_MISS
+    EVENT_LOAD_SNOOP_HIT
+    EVENT_LOAD_SNOOP_HITM
     EVENT_LOAD_SECOND_TLB
     EVENT_STORE_SECOND_TLB
     EVENT_LOAD_WALK_CYCLE

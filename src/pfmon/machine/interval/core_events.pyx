@@ -7,6 +7,10 @@ from libc.stdint cimport uint8_t
 
 from pfmon.machine._outoforder cimport CORE_MICROCODED, CoreInstruction, instructions_of
 
+cdef enum:                       # bits by CoreEvent
+    SNOOPED = 1 << EVENT_LOAD_SNOOP_MISS | 1 << EVENT_LOAD_SNOOP_HIT | 1 << EVENT_LOAD_SNOOP_HITM
+    LEVELS = (1 << EVENT_LOAD_MEMORY + 1) - 1 | SNOOPED
+
 
 cdef void record_request(MissEvents self, IntervalBlock* plan, uint32_t instruction, uint32_t event, uint32_t cycles,
                          const HierarchyAccess* served) noexcept nogil:
@@ -37,7 +41,10 @@ cdef void record_data_request(MissEvents self, IntervalBlock* plan, const Interv
     cdef uint32_t instruction = access.instruction
     if access.reads and not access.locked:
         record_request(self, plan, instruction, EVENT_READ_L2, EVENT_READ_CYCLE, served)
-        note_outcome(self, plan, instruction, 1 << (EVENT_LOAD_L2 + served.level - LEVEL_L2))
+        if served.level == LEVEL_L3 and served.snoop != SNOOP_NONE:
+            note_outcome(self, plan, instruction, 1 << (EVENT_LOAD_SNOOP_MISS + served.snoop - SNOOP_MISS))
+        else:
+            note_outcome(self, plan, instruction, 1 << (EVENT_LOAD_L2 + served.level - LEVEL_L2))
     elif access.reads | access.writes:
         record_request(self, plan, instruction, EVENT_OWN_L2, EVENT_OWN_CYCLE, served)
     else:                                # a prefetch
@@ -89,15 +96,11 @@ cdef void note_outcome(MissEvents self, IntervalBlock* plan, uint32_t instructio
 
 cdef void record_outcome(MissEvents self, IntervalBlock* plan) noexcept nogil:
     """Records the events that are noted; of the levels only the furthest."""
-    cdef uint32_t events = self.outcome, event = EVENT_LOAD_MEMORY + 1
+    cdef uint32_t events = self.outcome, event
     cdef uint64_t* missed = self.tallies.missed + (self.outcome_of >> 6)
-    if events & ((1 << event) - 1):
+    if events & LEVELS:
         missed[0] |= <uint64_t>1 << (self.outcome_of & 63)
-    while event:
-        event -= 1
-        if events >> event & 1:
-            self.tallies.add_event(plan, self.outcome_of, event, 1)
-            break
+        self.tallies.add_event(plan, self.outcome_of, furthest_level(events), 1)
     for event in range(EVENT_LOAD_WALKED, EVENT_LOAD_PAGE_SPLIT + 1):
         if events >> event & 1:
             self.tallies.add_event(plan, self.outcome_of, event, 1)
@@ -109,6 +112,17 @@ cdef void record_forwarded(MissEvents self, IntervalBlock* plan, uint32_t number
     cdef const IntervalAccess* access = &accesses_of(plan)[number]
     if not access.locked:                # stores before it are committed first
         self.tallies.add_event(plan, access.instruction, EVENT_LOAD_FORWARDED, 1)
+
+
+cdef uint32_t furthest_level(uint32_t events) noexcept nogil:
+    """Returns the furthest one of the levels that had data of a load: memory, another core, L3, and so on."""
+    cdef uint32_t event
+    if events >> EVENT_LOAD_MEMORY & 1:
+        return EVENT_LOAD_MEMORY
+    event = EVENT_LOAD_SNOOP_HITM if events & SNOOPED else EVENT_LOAD_L3
+    while not events >> event & 1:
+        event -= 1
+    return event
 
 
 cdef void record_blocked(MissEvents self, IntervalBlock* plan) noexcept nogil:
@@ -172,7 +186,8 @@ cdef uint64_t loads_missed(IntervalBlock* plan, uint32_t instruction) noexcept n
     if events == NULL:
         return 0
     events += instruction * CORE_EVENTS
-    return events[EVENT_LOAD_IN_FLIGHT] + events[EVENT_LOAD_L2] + events[EVENT_LOAD_L3] + events[EVENT_LOAD_MEMORY]
+    return (events[EVENT_LOAD_IN_FLIGHT] + events[EVENT_LOAD_L2] + events[EVENT_LOAD_L3] + events[EVENT_LOAD_MEMORY]
+            + events[EVENT_LOAD_SNOOP_MISS] + events[EVENT_LOAD_SNOOP_HIT] + events[EVENT_LOAD_SNOOP_HITM])
 
 
 cdef uint32_t increment_of(const IntervalBlock* plan, uint32_t instruction, uint32_t kind, uint32_t event,

@@ -25,6 +25,8 @@ cdef class IntervalMachine(MissEvents):
 
     cdef uint64_t read_marks(self, const uint64_t* words, uint64_t count) noexcept nogil
     cdef void run_held(self, uint64_t next_ip) noexcept nogil
+    # Runs the held word: its thread's turn ends.
+    cdef void end_turn(self) noexcept nogil
     cdef void make_accesses(self, IntervalBlock* plan, const uint64_t* addresses, const uint64_t* marks,
                             uint64_t mark_count) noexcept nogil
     cdef void report_block(self, const uint64_t* words, const uint64_t* marks, uint64_t mark_count) noexcept nogil

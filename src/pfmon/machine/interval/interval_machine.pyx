@@ -30,7 +30,8 @@ cdef inline void make_access(IntervalMachine self, IntervalBlock* plan, uint32_t
     cdef const LruLine* page = lru_set(&self.dtlb, address >> PAGE_SHIFT)
     cdef LruLine* found = lru_set(&self.l1d, line)
     if ((address + size - 1) >> self.shift == line) & (page.number == (address >> PAGE_SHIFT) + 1) \
-            & (found.number == line + 1) & (ready_of(found) <= self.now):
+            & (found.number == line + 1) & (ready_of(found) <= self.now) \
+            & ((found.ready & access.writes << LINE_SHARED - 1) == 0):
         found.ready |= access.writes
     else:
         self.address = address
@@ -122,6 +123,8 @@ cdef inline void run_block(IntervalMachine self, IntervalBlock* plan, uint64_t w
     cdef bint detailed = self.tallies.detailed
     if detailed and self.observer is not None:
         self.records.begin_log()
+        if self.unfollowed != NULL:
+            self.follow_late(plan.ip)
     if self.listener is not None:
         self.listener.begin()
     if (plan.first_line + 1 != self.line) | (plan.more_lines != 0):
@@ -170,7 +173,8 @@ cdef inline void leave_window(Window window, const IntervalBlock* plan, int64_t 
 cdef class IntervalMachine(MissEvents):
     """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
 
-    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint graphs=True):
+    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint graphs=True,
+                  CoherentCaches cores=None, uint32_t core=0, MissEvents beside=None):
         self.event_sets = event_sets
         self.paths = IntervalPaths(self.plans)
         self.reference, self.frequency = config["machine.reference"], config["machine.frequency"]
@@ -192,6 +196,8 @@ cdef class IntervalMachine(MissEvents):
         first = path_of_word(self.paths, words[i])
         if self.held_count and first != NULL:
             self.run_held(first.ip)
+        elif self.unfollowed != NULL and self.observer is None and first != NULL:
+            self.follow_late(first.ip)
         i += self.run_words(words + i, count - i, 0)
         if self.paths.failure:
             self.fail(self.paths.failure)
@@ -251,6 +257,19 @@ cdef class IntervalMachine(MissEvents):
         cdef uint64_t count = self.held_count
         self.held_count = 0
         self.run_words(self.held, count, next_ip)
+
+    cdef void end_turn(self) noexcept nogil:
+        cdef IntervalPath* path
+        cdef const IntervalBlock* last
+        if self.held_count == 0:
+            return
+        path = path_of_word(self.paths, self.held[0])
+        last = steps_of(path)[path.blocks - 1].block
+        if last.branch == BranchKind.NO_BRANCH or (
+                path.condition_bit != NO_CONDITION_BIT and self.held[0] >> path.condition_bit & 1 == 0):
+            self.run_held(behind(last))
+        else:
+            self.run_held(UNKNOWN_IP)
 
     # --- a block
 
@@ -324,6 +343,7 @@ cdef class IntervalMachine(MissEvents):
     cdef void write_out(self) noexcept nogil:
         """Writes events so far to the records of the event set in force."""
         cdef int64_t elapsed = self.now
+        self.records.use(self.event_set)
         if self.core is not None:
             self.tallies.write_ticks(self.core.accounting, self.plans)
             elapsed = self.core.state.retired // self.core.figures.ticks

@@ -5,9 +5,14 @@ uses of the most recent line change nothing.
 cimport cython
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+cdef enum:                       # bits of LruLine.ready
+    LINE_MODIFIED = 1
+    LINE_SHARED = 2              # other cores have it, too
+    LINE_TIME = 2                # the cycle of its arrival is above these bits
+
 cdef struct LruLine:
     uint64_t number              # + 1; 0: the way is free
-    int64_t ready                # cycle of its arrival, times two; plus one if it is modified
+    int64_t ready                # cycle of its arrival, and LINE_MODIFIED, LINE_SHARED
 
 cdef struct LruRows:             # the sets, for frequent lookups
     LruLine* lines               # a set's side by side
@@ -78,12 +83,16 @@ cdef inline LruLine* insert_line(const LruRows* rows, uint64_t number, LruLine* 
 
 
 cdef inline int64_t ready_of(const LruLine* line) noexcept nogil:
-    return line.ready >> 1
+    return line.ready >> LINE_TIME
 
 
 cdef inline bint is_modified(const LruLine* line) noexcept nogil:
-    return line.ready & 1
+    return line.ready & LINE_MODIFIED
+
+
+cdef inline bint is_shared(const LruLine* line) noexcept nogil:
+    return line.ready & LINE_SHARED != 0
 
 
 cdef inline int64_t packed(int64_t ready, bint modified) noexcept nogil:
-    return ready << 1 | modified
+    return ready << LINE_TIME | modified

@@ -22,15 +22,7 @@ cdef class LruSets:
 
     cdef int remove(self, uint64_t number) noexcept nogil:
         """Removes a number; 1: it was modified, 0: it was not, or was not there."""
-        cdef LruLine* found = find(&self.rows, number)
-        cdef LruLine* last = lru_set(&self.rows, number) + self.ways - 1
-        cdef bint modified
-        if found == NULL:
-            return False
-        modified = is_modified(found)
-        memmove(found, found + 1, (last - found) * sizeof(LruLine))
-        last.number = last.ready = 0
-        return modified
+        return remove_number(&self.rows, number)
 
     # For tests.
 
@@ -53,6 +45,19 @@ cdef class LruSets:
              if self.rows.lines[one * self.ways + way].number]
             for one in range(self.sets)
         ]
+
+
+cdef bint remove_number(const LruRows* rows, uint64_t number) noexcept nogil:
+    """Removes a number; returns whether it was there and modified."""
+    cdef LruLine* found = find(rows, number)
+    cdef LruLine* last = lru_set(rows, number) + rows.ways - 1
+    cdef bint modified
+    if found == NULL:
+        return False
+    modified = is_modified(found)
+    memmove(found, found + 1, (last - found) * sizeof(LruLine))
+    last.number = last.ready = 0
+    return modified
 
 
 def cache_sets(config, name: str) -> LruSets:

@@ -7,6 +7,7 @@ from pfmon.stream._stream cimport BlockTable, EventSetConsumer
 
 
 cdef enum:
+    UNKNOWN_IP = 1               # where control goes from the last block of a turn
     MAX_LATE_LOADS = 1024        # accesses of a block
 
 cdef struct LateLoad:            # a load of the current block, for the listener
@@ -44,6 +45,10 @@ cdef class MissEvents(EventSetConsumer):
     cdef object timings          # None: there is none
     cdef readonly OutOfOrderCore core  # None: there is none
     cdef bint has_core           # there is one
+    cdef bint says_snoops        # precise loads say what other cores answered
+    cdef IntervalBlock* unfollowed       # it ended a turn of its thread by a branch whose target is not known yet, or NULL
+    cdef uint32_t taken_back     # access of the current block whose line another core had modified, + 1
+    cdef bint unforeseen         # ... and whose direction was mispredicted
     cdef int64_t ticks           # of a cycle, of the core
     cdef int64_t forward_excess  # ticks by which to forward a store's data takes longer than L1D, at most
     cdef BlockResponses responses        # of the current block
@@ -72,6 +77,12 @@ cdef class MissEvents(EventSetConsumer):
     cdef void late_code(self, IntervalBlock* plan, uint64_t line, const LruLine* found, bint translated) noexcept nogil
     @cython.final
     cdef void use_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil
+    @cython.final
+    cdef void own_line(self, IntervalBlock* plan, uint32_t number, uint64_t line) noexcept nogil
+    @cython.final
+    cdef void respond_snooped(self, uint32_t number, const IntervalAccess* access, const HierarchyAccess* served) noexcept nogil
+    @cython.final
+    cdef void follow_late(self, uint64_t next_ip) noexcept nogil
     @cython.final
     cdef void bypass_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil
     @cython.final

@@ -15,17 +15,20 @@ cdef inline void add_slots(IssueSlots* to, const CoreBlock* block, const BlockTi
 
 
 cdef class MissEvents(EventSetConsumer):
-    """``config``: the machine's figures; ``event_sets``: number of event sets in the records."""
+    """``config``: the machine's figures; ``event_sets``: number of event sets in the records; ``cores``: of a machine of several
+    cores, of which this is ``core``; ``beside``: another one, with the records and the last level that they share."""
 
-    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint graphs=True):
-        self.records = Records(event_sets)
+    def __cinit__(self, config, BlockTable table, uint32_t event_sets=1, timings=None, bint graphs=True,
+                  CoherentCaches cores=None, uint32_t core=0, MissEvents beside=None):
+        self.records = Records(event_sets) if beside is None else beside.records
         self.records.use(0)
         self.width = config["core.width"]
         self.plans = IntervalBlocks(table, self.width, config["l1i.line"])
         self.tallies = EventTallies(self.records)
-        self.caches = Hierarchy(config)
+        self.caches = Hierarchy(config, cores, core, None if beside is None else beside.caches)
         self.translations = IntervalTlbs(config)
         self.predictor = IntervalPredictor(config)
+        self.says_snoops = config["machine.pmu"] != "nehalem"    # its encoding is another one (SDM, Nehalem's table)
         self.window_cycles = config["core.window"] // self.width
         self.window = Window(self.tallies, config["core.window"], config["core.stores"])
         self.mispredict, self.redirect = config["predictor.mispredict"], config["predictor.redirect"]
@@ -125,6 +128,8 @@ cdef class MissEvents(EventSetConsumer):
         while line <= last:
             translated = use_line(&self.dtlb, line >> (PAGE_SHIFT - self.shift)) != NULL
             found = use_line(&self.l1d, line)
+            if found != NULL and is_shared(found) and accesses_of(plan)[number].writes:
+                self.own_line(plan, number, line)
             if translated and found != NULL and ready_of(found) <= self.now + self.caches.l1_latency:
                 found.ready |= accesses_of(plan)[number].writes
             elif self.core is not None:
@@ -132,6 +137,35 @@ cdef class MissEvents(EventSetConsumer):
             else:
                 self.late_line(plan, number, line, found, translated)
             line += 1
+
+    cdef void own_line(self, IntervalBlock* plan, uint32_t number, uint64_t line) noexcept nogil:
+        """Becomes the owner of a line that L1D shares with other cores, for a store."""
+        cdef HierarchyAccess served
+        cdef const IntervalAccess* access = &accesses_of(plan)[number]
+        self.caches.own(line << self.shift, self.now, &served)
+        self.record_last_level(plan, access.instruction, &served)
+        if self.recording:
+            record_request(self, plan, access.instruction, EVENT_OWN_L2, EVENT_OWN_CYCLE, &served)
+        if self.core is None:
+            return
+        if access.reads and not access.locked:           # the load need not wait
+            respond(&self.responses, number, RESPONSE_OWNERSHIP, self.ticks * (served.ready - self.now))
+        else:
+            respond(&self.responses, number, RESPONSE_SECOND_LEVEL + served.level - LEVEL_L2, 0)
+            self.respond_snooped(number, access, &served)
+
+    cdef void respond_snooped(self, uint32_t number, const IntervalAccess* access, const HierarchyAccess* served) noexcept nogil:
+        """Lets a line come later for which another core was asked."""
+        cdef int64_t usual = self.caches.l2_latency if served.level == LEVEL_L2 else self.caches.l3_latency
+        cdef int64_t written = self.core.state.committed - self.core.state.dispatch
+        if served.snoop == SNOOP_HITM and access.reads:
+            self.taken_back = number + 1
+        elif served.snoop == SNOOP_HITM and written > 0:         # not before the stores so far are in L1D
+            respond(&self.responses, number, RESPONSE_IN_FLIGHT, written + self.ticks * (served.ready - self.now))
+        if access.reads and access.writes:
+            respond(&self.responses, number, RESPONSE_OWNERSHIP, self.ticks * (served.ready - self.now))
+        if served.ready > self.now + usual:
+            respond(&self.responses, number, RESPONSE_SNOOP, self.ticks * (served.ready - self.now - usual))
 
     cdef void bypass_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
         """Accesses lines in memory alone, past the caches: a non-temporal store, or clflush."""
@@ -216,7 +250,11 @@ cdef class MissEvents(EventSetConsumer):
 
     cdef void follow_branch(self, IntervalBlock* plan, uint64_t next_ip) noexcept nogil:
         """Follows a taken branch whose direction was predicted."""
-        cdef BranchVerdict verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
+        cdef BranchVerdict verdict
+        if next_ip == UNKNOWN_IP:
+            self.unfollowed, self.unforeseen = plan, False
+            return
+        verdict = self.predictor.follow(plan.branch, plan.last, behind(plan), next_ip)
         if verdict == BranchVerdict.LATE and self.core is not None:
             self.end |= END_REDIRECTED
             if self.recording:
@@ -228,9 +266,20 @@ cdef class MissEvents(EventSetConsumer):
 
     cdef void wrong_direction(self, IntervalBlock* plan, bint taken, uint64_t next_ip) noexcept nogil:
         """Handles a branch with a mispredicted direction."""
-        if taken:
+        if taken and next_ip == UNKNOWN_IP:
+            self.unfollowed, self.unforeseen = plan, True
+        elif taken:
             self.predictor.take_unforeseen(plan.last, next_ip)
         self.mispredicted(plan, taken)
+
+    cdef void follow_late(self, uint64_t next_ip) noexcept nogil:
+        """Follows the branch that ended the turn before: its thread has another one. What it costs is the next block's."""
+        cdef IntervalBlock* plan = self.unfollowed
+        self.unfollowed = NULL
+        if self.unforeseen:
+            self.predictor.take_unforeseen(plan.last, next_ip)
+        else:
+            self.follow_branch(plan, next_ip)
 
     cdef void mispredicted(self, IntervalBlock* plan, bint taken) noexcept nogil:
         """Handles a misprediction, which is detected when the branch's operands are ready."""
@@ -299,11 +348,16 @@ cdef class MissEvents(EventSetConsumer):
             self.record_miss(plan, access, &served, self.now)
             if self.recording:
                 record_data_request(self, plan, access, &served, &before)
-            if served.level == LEVEL_L2 and served.ready > self.now + self.caches.l2_latency:
+            if served.snoop == SNOOP_HITM and self.caches.cores.watches and access.reads | access.writes:
+                self.caches.cores.note(<uint64_t>plan.number << 8 | access.instruction, max(self.address, line << self.shift),
+                                       not access.reads or access.locked)
+            if served.level == LEVEL_L2 and served.snoop == SNOOP_NONE and served.ready > self.now + self.caches.l2_latency:
                 respond(&self.responses, number, RESPONSE_IN_FLIGHT, self.ticks * (served.ready - self.now))
             else:
                 respond(&self.responses, number, RESPONSE_SECOND_LEVEL + served.level - LEVEL_L2, 0)
                 note_miss(&self.responses, line, number)
+                if served.snoop != SNOOP_NONE and served.level != LEVEL_MEMORY:
+                    self.respond_snooped(number, access, &served)
             lines = self.caches.transfers - lines - (served.level == LEVEL_MEMORY) * (1 << 16) - (served.level >= LEVEL_L3)
             if lines:
                 respond(&self.responses, number, RESPONSE_BUS, lines)
@@ -335,6 +389,8 @@ cdef class MissEvents(EventSetConsumer):
             late.source = SOURCE_FILL_BUFFER if pending and served.ready > self.now + self.caches.l1_latency else SOURCE_L1
         else:
             late.source = SOURCE_L2 if served.level == LEVEL_L2 else SOURCE_L3 if served.level == LEVEL_L3 else SOURCE_MEMORY
+            if served.level == LEVEL_L3 and self.says_snoops:
+                late.source += served.snoop
         if walked:
             late.source |= SOURCE_STLB_MISS
 
@@ -358,7 +414,10 @@ cdef class MissEvents(EventSetConsumer):
         """Handles a load of bytes which a store that is not in L1D yet wrote, or seems to have written. If their data was ready
         so long before the load's block dispatches that it was forwarded by then, L1D decides when the load is ready."""
         cdef int64_t now = self.core.state.dispatch
-        if store.address <= address and end <= store.end:
+        if self.taken_back == number + 1 and store.ready >= 0:   # another core got the line since: after the store was in L1D
+            respond(&self.responses, number, RESPONSE_IN_FLIGHT,
+                    max(0, store.committed - now) + self.ticks * self.caches.snoop_modified)
+        elif store.address <= address and end <= store.end:
             if self.recording and store.committed > now:
                 record_forwarded(self, plan, number)
             if store.ready < 0:
@@ -398,7 +457,7 @@ cdef class MissEvents(EventSetConsumer):
             self.report_cycles(plan, word)
         if self.stores.timed != self.stores.count:
             time_stores(&self.stores, self.core.times.store)
-        self.responses.count, self.responses.missed, self.end = 0, 0, 0
+        self.responses.count, self.responses.missed, self.end, self.taken_back = 0, 0, 0, 0
 
     cdef void report_cycles(self, IntervalBlock* plan, uint64_t word) noexcept nogil:
         """Counts and reports the cycles of the block that ran."""

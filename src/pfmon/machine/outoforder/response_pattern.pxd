@@ -28,7 +28,7 @@ cdef inline bint gives_time(const CorePart* part, const Response* response) noex
 cdef inline bint has_graph(const CorePart* part, const Response* response) noexcept nogil:
     """Tests whether times with a response are sums and maxima."""
     if response.kind >= RESPONSE_FETCH:
-        return False
+        return response.kind >= RESPONSE_SNOOP
     return response.kind != RESPONSE_BLOCKED_HERE or response.value < part.first_access
 
 

@@ -33,6 +33,8 @@ cdef enum ResponseKind:         # what memory does other than serve an access fr
     RESPONSE_FETCH               # code arrives `value` ticks later; the last ones of a block
     RESPONSE_FETCH_TRANSLATION
     RESPONSE_STRING              # a repeated string instruction reads or writes `value` bytes
+    RESPONSE_SNOOP               # the line comes `value` ticks later: another core was asked for it
+    RESPONSE_OWNERSHIP           # of an access that loads and stores: the core owns the line `value` ticks after the load
 
 cdef struct Response:
     uint16_t access              # its number in the block

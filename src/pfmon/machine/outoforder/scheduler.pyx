@@ -87,6 +87,11 @@ cdef void respond_to_load(const CoreFigures* figures, CoreState* state, const Co
         time.cause = DELAY_TRANSLATION
     elif kind == RESPONSE_BUS:
         transfer(figures, state, response.value)
+    elif kind == RESPONSE_SNOOP:
+        times.line[response.access] += response.value
+        time.ready = max(time.ready, times.line[response.access])
+    elif kind == RESPONSE_OWNERSHIP:
+        times.arrives = max(times.arrives, start + response.value)
 
 
 cdef void transfer(const CoreFigures* figures, CoreState* state, int32_t lines) noexcept nogil:
@@ -140,6 +145,9 @@ cdef int64_t respond_to_store(const CoreFigures* figures, CoreState* state, int6
         return times.began + response.value
     if kind == RESPONSE_WALK:
         return occupy(state, UNIT_WALKER, figures.walker, state.dispatch, known) + figures.walk
+    if kind == RESPONSE_SNOOP:
+        times.line[response.access] += response.value
+        return times.line[response.access]
     if kind == RESPONSE_BUS:
         transfer(figures, state, response.value)
     elif kind == RESPONSE_STRING:

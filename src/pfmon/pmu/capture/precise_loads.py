@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pfmon.pmu.capture.data_capture import DataCapture, DataCaptured
 from pfmon.pmu.target import PEBS_DATA_ADDRESS, PEBS_DATA_SOURCE, PEBS_EVENTING_IP, PEBS_LATENCY, PEBS_RECORD
 
-LEVELS = {1: "L1", 2: "LFB", 3: "L2", 4: "L3", 12: "RAM"}
+LEVELS = {1: "L1", 2: "LFB", 3: "L2", 4: "L3", 5: "L3", 6: "L3", 7: "L3", 12: "RAM"}
 """Data source encoding -> what served the load, by perf's words (perf mem): LFB is a line fill buffer, which another
 miss of the line had. capture_listener.pxd has these numbers as LoadSource."""
+SNOOPS = {5: "miss", 6: "hit", 7: "hitm"}
+"""Data source encoding -> what another core answered that was asked for the line, by perf's words."""
 SOURCE = 0b1111
 """Bits of the encoding; above it are:"""
 STLB_MISS, LOCKED = 1 << 4, 1 << 5
@@ -21,7 +23,7 @@ class PreciseLoads:
 
     mode = "precise"
     registers: tuple[int, ...] = PEBS_RECORD
-    levels = tuple(LEVELS.values())
+    levels = tuple(dict.fromkeys(LEVELS.values()))
 
     @staticmethod
     def capture(pmds: Mapping[int, int]) -> DataCapture:
@@ -37,6 +39,12 @@ class PreciseLoads:
     def walked(pmds: Mapping[int, int]) -> bool:
         """Return whether the load's translation missed every TLB."""
         return bool(pmds.get(PEBS_DATA_SOURCE, 0) & STLB_MISS)
+
+    @staticmethod
+    def snoop(pmds: Mapping[int, int]) -> str:
+        """Return what another core answered that was asked for the line: miss, hit (it has it unmodified), hitm (it had
+        modified it); "": none was asked."""
+        return SNOOPS.get(pmds.get(PEBS_DATA_SOURCE, 0) & SOURCE, "")
 
     @staticmethod
     def locked(pmds: Mapping[int, int]) -> bool:

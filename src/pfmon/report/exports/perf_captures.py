@@ -21,7 +21,9 @@ CYCLES_AT = 4
 """Position of its cycles."""
 
 LOAD, HIT = 2, 2 << 5
-NO_SNOOP, LOCKED = 2 << 19, 2 << 24
+LOCKED = 2 << 24
+SNOOPS = {"": 2 << 19, "hit": 4 << 19, "miss": 8 << 19, "hitm": 16 << 19}
+"""mem_snoop of perf_mem_data_src."""
 TLB_HIT, TLB_MISS = (2 | 8 | 16) << 26, (4 | 16) << 26
 LEVELS = {
     "L1": 8 << 5 | 1 << 33,
@@ -66,4 +68,4 @@ def load_source(load: DataCapture, pmds: Mapping[int, int]) -> int:
     record = load_record(pmds)
     translation = TLB_MISS if record.walked(pmds) else TLB_HIT
     lock = LOCKED if record.locked(pmds) else 0
-    return LOAD | HIT | LEVELS[load.level] | NO_SNOOP | lock | translation
+    return LOAD | HIT | LEVELS[load.level] | SNOOPS[record.snoop(pmds)] | lock | translation

@@ -113,7 +113,8 @@ def precise_load_lines(loads: PreciseLoads, show: Show, held: Held, number: int)
     found = loads.capture(held)
     if not found.valid or found.instruction is None:
         return ["load: none"]
-    more = " TLB:walk" * loads.walked(held) + " locked" * loads.locked(held)
+    snoop = loads.snoop(held)
+    more = f" snoop={snoop}" * bool(snoop) + " TLB:walk" * loads.walked(held) + " locked" * loads.locked(held)
     place = f"address={found.address:#x} latency={found.latency} cycles level={found.level}{more}"
     return [f"load: {place} instr address={show(found.instruction)}"]
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from pfmon.engine.api import Engine
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.run.run_plan import RunPlan, planned_machine
 from pfmon.stream._stream import Consumer, Tee
 
 if TYPE_CHECKING:
     from pfmon.counting._counting import SharedLines
+    from pfmon.machine._machine import IntervalCores
     from pfmon.program.loaded_objects import LoadedObjects
     from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.shared_lines import SharedLinesReport
@@ -30,6 +31,7 @@ class CollectedData:
         self._plan, self._engine = plan, engine
         self._collector = self._make_collector(figures) if figures else None
         self._lines = self._make_lines() if plan.shared_lines else None
+        self._cores = self._make_cores() if plan.shared_lines else None
         self.report: CollectedReport | None = None
         self.calls: ExactCalls | None = None
         self.shared: SharedLinesReport | None = None
@@ -44,6 +46,20 @@ class CollectedData:
 
         return reader(self._engine.table)
 
+    def _make_cores(self) -> IntervalCores | None:
+        """Return the cores on which the threads run, which say whose lines others had modified; None: there is one."""
+        from pfmon.session.run.machine_run import cores_of, machine_of
+
+        figures = planned_machine(self._plan)
+        if cores_of(figures) == 1:
+            return None
+        from pfmon.machine._machine import IntervalCores
+
+        cores = machine_of(figures, self._engine.table, (), memo=True, event_sets=1)
+        assert isinstance(cores, IntervalCores)
+        cores.coherent.watch()
+        return cores
+
     @property
     def running(self) -> AbstractContextManager[object]:
         """The machine's thread, if one runs."""
@@ -53,6 +69,8 @@ class CollectedData:
         """Return the consumer of the stream that lets ``reader`` read it too."""
         if self._collector:
             reader = self._collector.beside(reader)
+        if self._cores:
+            reader = Tee(self._cores, reader)
         return Tee(self._lines, reader) if self._lines else reader
 
     def finish(self, objects: Callable[[], LoadedObjects]) -> None:
@@ -63,6 +81,8 @@ class CollectedData:
         if self._lines:
             from pfmon.session.profile.shared_lines import shared_lines_report
 
-            self.shared = shared_lines_report(self._lines, objects(), plan.demangle, engine.instruction_set)
+            if self._cores:
+                self._cores.finish()
+            self.shared = shared_lines_report(self._lines, objects(), plan.demangle, engine.table, self._cores)
         if self._collector and plan.collect_calls:
             self.calls = self._collector.calls(engine)

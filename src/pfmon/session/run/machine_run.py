@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from pfmon.session.run.programmed_pmu import RunData
 from pfmon.stream._stream import BlockTable, Consumer, Failure, InstructionSet, Pipe, SecondThread, Tee
 
 if TYPE_CHECKING:
-    from pfmon.machine._machine import IntervalMachine, Machine, MissMachine
+    from pfmon.machine._machine import IntervalCores, IntervalMachine, Machine, MissMachine
 
 
 def machine_of(
@@ -28,7 +29,7 @@ def machine_of(
     memo: bool,
     event_sets: int,
     timed: bool = True,
-) -> Machine | IntervalMachine | MissMachine:
+) -> Machine | IntervalMachine | IntervalCores | MissMachine:
     """Return the machine with these figures; ``timed``: events depend on time, if it may know none otherwise.
     PfmonError: this kind of machine does not run such programs."""
     runs = IN_ORDER if table.instruction_set == InstructionSet.IA64 else OUT_OF_ORDER
@@ -37,7 +38,8 @@ def machine_of(
     if figures.core == OUT_OF_ORDER:
         from pfmon.machine._machine import IntervalMachine, MissMachine
 
-        if not timed:
+        cores = cores_of(figures)
+        if not timed and cores == 1:
             return MissMachine(figures, table)
         timings = None
         if figures["core.instructions"] != "none":
@@ -46,10 +48,26 @@ def machine_of(
             if table.payload_bytes < PAYLOAD_BYTES:
                 raise PfmonError("this recording does not say what its instructions are: it has to be made again")
             timings = CoreTimings(figures, table.instruction_names or names_of_instructions())
+        if cores > 1:
+            from pfmon.machine._machine import IntervalCores
+
+            return IntervalCores(figures, table, event_sets, timings, memo, cores)
         return IntervalMachine(figures, table, event_sets, timings, memo)
     from pfmon.machine._machine import Machine
 
     return Machine(figures, table, ranges, memo, event_sets)
+
+
+def cores_of(figures: MachineFigures) -> int:
+    """Return the number of cores on which the threads of a program run."""
+    return int(figures.get("machine.cores", 1))
+
+
+def _add_runs_of_cores(cores: IntervalCores, tally: Tally) -> None:
+    from pfmon.counting._counting import add_runs
+
+    for one in cores.machines:
+        add_runs(tally, one)
 
 
 def names_of_instructions() -> list[str]:
@@ -79,12 +97,12 @@ class MachineRun:
         ``hardware_thread``: the hardware thread of a core shared with another run. ``timed``: events depend on time."""
         self._threaded = threaded
         self._hardware_thread = hardware_thread
-        self._machine: Machine | IntervalMachine | MissMachine = (
+        self._machine: Machine | IntervalMachine | IntervalCores | MissMachine = (
             hardware_thread.machine(table, ranges, memo, event_sets)
             if hardware_thread
             else machine_of(figures, table, ranges, memo, event_sets, timed)
         )
-        self.timed = timed or figures.core == IN_ORDER
+        self.timed = timed or figures.core == IN_ORDER or cores_of(figures) > 1
         self._figures = figures
         self._pipe: Pipe | None = None
         self._second: SecondThread | None = None
@@ -93,7 +111,7 @@ class MachineRun:
         """Adds the machine's execution counts of blocks to a tally, if it is the machine that counts them."""
 
     @property
-    def machine(self) -> Machine | IntervalMachine:
+    def machine(self) -> Machine | IntervalMachine | IntervalCores:
         """The machine of a run with time."""
         from pfmon.machine._machine import MissMachine
 
@@ -106,7 +124,10 @@ class MachineRun:
         return self._figures
 
     def listen_to_cycles(self, watches: Sequence[CycleListener], event_set: int) -> None:
-        """Report every cycle to these watches while an event set is in force."""
+        """Report every cycle to these watches while an event set is in force. PfmonError: the cycles of several cores
+        are in no order."""
+        if watches and cores_of(self._figures) > 1:
+            raise PfmonError("--cores: conditions on single cycles (CMASK, INV, E) are counted on one core alone")
         for watch, following in pairwise(watches):
             watch.following = following
         tell = getattr(self._machine, "listen_to_cycles", None)  # only out-of-order machines have it
@@ -124,9 +145,9 @@ class MachineRun:
     def record_events(self, executions: bool, sources: bool) -> None:
         """Record an out-of-order core's events besides misses, too; ``executions``: those that follow from executions,
         such as micro-operations and loads that hit, ``sources``: those of where micro-operations come from."""
-        from pfmon.machine._machine import IntervalMachine
+        from pfmon.machine._machine import IntervalCores, IntervalMachine
 
-        if isinstance(self._machine, IntervalMachine):
+        if isinstance(self._machine, IntervalMachine | IntervalCores):
             self._machine.record_events(executions, sources)
 
     def count_slots(self) -> None:
@@ -171,11 +192,13 @@ class MachineRun:
 
     def _adder_of_runs(self) -> Callable[[Tally], None]:
         from pfmon.counting._counting import add_runs, add_word_runs
-        from pfmon.machine._machine import IntervalMachine, MissMachine
+        from pfmon.machine._machine import IntervalCores, IntervalMachine, MissMachine
 
         machine = self._machine
         if isinstance(machine, MissMachine):
             return lambda tally: add_word_runs(tally, machine)
+        if isinstance(machine, IntervalCores):
+            return partial(_add_runs_of_cores, machine)
         assert isinstance(machine, IntervalMachine)
         return lambda tally: add_runs(tally, machine)
 
@@ -224,6 +247,17 @@ class MachineRun:
         return (
             [*found, Failure.TOO_MANY_ENTRIES] if self._hardware_thread and self._hardware_thread.core.lost else found
         )
+
+    def notes(self) -> list[str]:
+        """Return when the last of several cores ended, and their cycles."""
+        from pfmon.machine._machine import IntervalCores
+
+        if not isinstance(self._machine, IntervalCores):
+            return []
+        cores = self._machine.cycles_of_cores()
+        elapsed = max(cycles + idle for cycles, idle in cores)
+        each = ", ".join(f"{cycles} on core {number}" for number, (cycles, _) in enumerate(cores) if cycles)
+        return [f"--cores: {elapsed} cycles until the last core ended; executed: {each}"]
 
     def drain(self) -> None:
         """Wait until the machine has read everything so far."""

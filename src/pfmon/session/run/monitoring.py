@@ -254,8 +254,9 @@ class Monitoring:
             self._report_interval(self._gate.retired)
 
     def notes(self) -> list[str]:
-        """Notes on the run: triggers that were never reached."""
-        return unreached(self._controls, self._gate) + (self._start.notes() if self._start else [])
+        """Notes on the run: triggers that were never reached, the cycles of several cores."""
+        said = unreached(self._controls, self._gate) + (self._start.notes() if self._start else [])
+        return said + (self._machine.notes() if self._machine else [])
 
     def _make_gate(self) -> Gate:
         return gate(

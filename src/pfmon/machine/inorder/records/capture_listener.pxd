@@ -16,7 +16,10 @@ cpdef enum LoadSource:           # what served a load (Intel SDM volume 3, secti
     SOURCE_L1 = 1
     SOURCE_FILL_BUFFER = 2       # another miss of the line was under way
     SOURCE_L2 = 3
-    SOURCE_L3 = 4
+    SOURCE_L3 = 4                # no other core was asked; + SnoopAnswer of one that was
+    SOURCE_L3_SNOOP_MISS = 5
+    SOURCE_L3_SNOOP_HIT = 6
+    SOURCE_L3_SNOOP_HITM = 7
     SOURCE_MEMORY = 12           # of this processor
     SOURCE_STLB_MISS = 16        # and its translation missed every TLB
     SOURCE_LOCKED = 32           # and it was locked

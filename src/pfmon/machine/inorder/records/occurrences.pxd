@@ -247,7 +247,7 @@ cpdef enum Occurrence:
     # ... of an out-of-order core with a table of instructions (interval/core_events.pxd, CoreEvent)
     CORE_LOAD_IN_FLIGHT          # instructions that load, once each by the level that had the data: its line was under way to L1D,
     CORE_LOAD_L2                 # ... L2 had it,
-    CORE_LOAD_L3                 # ... L3,
+    CORE_LOAD_L3                 # ... L3, and no other core was asked,
     CORE_LOAD_MEMORY             # ... only memory; locked ones are not among them
     CORE_LOAD_WALKED             # instructions that load, once each: no TLB had the translation
     CORE_STORE_WALKED            # ... that store
@@ -255,6 +255,9 @@ cpdef enum Occurrence:
     CORE_STORE_SPLIT             # ... that store
     CORE_LOCK_SPLIT              # ... that are locked
     CORE_LOAD_PAGE_SPLIT         # ... that load: from two pages
+    CORE_LOAD_SNOOP_MISS         # instructions that load, once each: L3 had it, and another core that was asked had not,
+    CORE_LOAD_SNOOP_HIT          # ... had it unmodified,
+    CORE_LOAD_SNOOP_HITM         # ... or modified; locked ones are not among them
     CORE_LOAD_SECOND_TLB         # accesses whose translation the second-level TLB had, of loads
     CORE_STORE_SECOND_TLB        # ... of stores
     CORE_LOAD_WALK_CYCLE         # cycles of page walks
