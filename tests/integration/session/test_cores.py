@@ -10,6 +10,10 @@ from command import pfmon, refused
 from qemu_guests import compile_c
 from x86_64_host import MARKS
 
+from pfmon.pmu.capture.precise_loads import PreciseLoads
+from pfmon.pmu.target import PEBS_DATA_SOURCE, PEBS_RECORD
+from pfmon.report.exports.perf_captures import load_of, load_source
+
 pytestmark = MARKS
 
 COUNTERS = """
@@ -141,3 +145,14 @@ def test_the_cycles_of_each_core_are_told(together: Path) -> None:
 )
 def test_what_is_not_there_is_refused(together: Path, words: tuple[str, ...], said: str) -> None:
     assert said in refused("--no-cmd-output", *words, str(together))
+
+
+@pytest.mark.parametrize(
+    ("source", "snoop", "bits"), [(4, "", 0x02), (5, "miss", 0x08), (6, "hit", 0x04), (7, "hitm", 0x10)]
+)
+def test_perf_has_the_answer_of_another_core(source: int, snoop: str, bits: int) -> None:
+    """The encodings of the SDM's table for Sandy Bridge and later; PERF_MEM_SNOOP_* of perf_event.h, from bit 19 on."""
+    pmds = dict.fromkeys(PEBS_RECORD, 1) | {PEBS_DATA_SOURCE: source}
+    assert PreciseLoads.snoop(pmds) == snoop
+    assert load_source(load_of(pmds), pmds) >> 19 & 0x1F == bits
+    assert load_of(pmds).level == "L3"
