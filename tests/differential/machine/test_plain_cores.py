@@ -131,3 +131,19 @@ def test_a_parallel_compression_is_that_of_plain_mesi_caches(tmp_path: Path, mac
     words = [str(shutil.which("xz")), "-T2", "-0", "--block-size=4096", "-k", "-c", tmp_path / "text"]
     table, stream = read(words, 100, 0)
     assert compare(table, stream, machine, (), 2)["read_hitm"] > 20
+
+
+@pytest.mark.parametrize("machine", ["core2", "skylake"])
+def test_cycles_are_the_same_with_graphs_and_without(tmp_path: Path, machine: str) -> None:
+    program = compile_c(tmp_path, PROGRAM, "-O1", "-pthread", "-static", "-DSEED=7")
+    table, words = read([program], 60, 0)
+    figures = load(machine)
+    found = []
+    for graphs in (True, False):
+        cores = IntervalCores(figures, table, 1, CoreTimings(figures, table.instruction_names or []), graphs, 3)
+        words.replay(cores)
+        cores.finish()
+        found.append((cores.cycles_of_cores(), cores.time(), cores.occurrences()))
+        stalls = sum(cycles for *_, cycles in cores.bubbles())
+        assert cores.records.cycles_with_issue() + stalls == cores.cycles == cores.time()[0]
+    assert found[0] == found[1]

@@ -89,6 +89,12 @@ def test_answers_of_cores_are_of_loads_that_hit_l3(together: Path) -> None:
     assert sum(found[name] for name in ANSWERS) == found["MEM_LOAD_RETIRED.L3_HIT"] > found[HITM] > TURNS
 
 
+def test_nehalem_counts_loads_of_lines_that_another_core_has(together: Path) -> None:
+    modified, either = "MEM_UNCORE_RETIRED.OTHER_CORE_L2_HITM", "MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM"
+    found = counted(together, "--pmu=nehalem", "--cores=2", "-e", f"{modified},{either}")
+    assert 2 * TURNS * 0.7 < found[modified] <= found[either]
+
+
 @pytest.mark.parametrize("machine", ["core2", "nehalem", "skylake", "icelake"])
 def test_one_core_is_what_there_is_without_the_option(together: Path, machine: str) -> None:
     events = (f"--machine={machine}", "--quantum=100", "-e", "cpu-cycles,LLC_MISSES,branch-misses")
