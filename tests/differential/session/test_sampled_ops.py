@@ -101,6 +101,21 @@ def test_the_histogram_of_loads_takes_them() -> None:
     assert "samples without a capture" in text and f"{TIMES} 100.00% 100.00%" in text and f"{load:#x}" in text
 
 
+def test_samples_of_other_events_have_no_op() -> None:
+    _, made, _, _ = built(64)
+    run = pfmon.run([str(made)], pmu="zen3", events="ibs_op,ex_ret_instr", long_smpl_periods=[1009, 50])
+    assert run.samples
+    for sample in run.samples:
+        held = dict(sample.pmds)
+        assert held[IBS_OP_RIP] == (sample.iip if 32 in sample.overflowed else 0)
+
+
+def test_samples_of_ops_have_no_skid() -> None:
+    _, made, _, _ = built(64)
+    with pytest.raises(PfmonError, match="samples of ops have no skid"):
+        sampled(made, 50, smpl_skid=3)
+
+
 @pytest.mark.parametrize("events", [["ibs_op", "ibs_op_cycles"], ["ibs_op", "ibs_op"]])
 def test_one_op_is_sampled_at_a_time(events: list[str]) -> None:
     with pytest.raises(PfmonError, match="no counters left"):
