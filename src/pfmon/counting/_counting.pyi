@@ -281,6 +281,8 @@ class Sampler:
     extra: Callable[[], tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] | None
     @property
     def address(self) -> int: ...
+    @property
+    def overflowed(self) -> int: ...
     def __new__(
         cls,
         listener: SampleListener,

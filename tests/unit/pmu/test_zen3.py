@@ -145,6 +145,15 @@ def test_the_fields_of_sampling_are_those_of_linux() -> None:
     assert "IBS_OP_CTL samples IBS_OP" in text and "it loads" in text
 
 
+def test_a_dump_of_a_sampled_op_says_its_load() -> None:
+    """Linux 6.1, arch/x86/events/amd/ibs.c, perf_ibs_get_mem_lvl: a miss of L1D and L2 with source 3 is of memory."""
+    registers = "0xc0011034=0x401000 0xc0011036=3 0xc0011038=0x7000 0xc0011037="
+    assert "sampled op at 0x401000: load of 0x7000 from RAM, latency 90 cycles, whose page is in no TLB" in decode_text(
+        ZEN3, f"{registers}{90 << 32 | 1 << 20 | 1 << 17 | 1 << 7 | 1 << 3 | 1:#x}"
+    )
+    assert "sampled op at 0x401000, which is no load" in decode_text(ZEN3, f"{registers}0")
+
+
 @each(("bits", "enabled"), [(0x51, True), (0x52, False), (0x11, False)])
 def test_en_and_the_level_enable_a_counter(bits: int, enabled: bool) -> None:
     file = fresh()

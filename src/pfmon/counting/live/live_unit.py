@@ -185,8 +185,7 @@ class LiveUnit:
             if self._values:
                 self._sync_captures(self._captures)
             elif self._model.target.op_sampling:
-                address = self._sampler.address if self._sampler else 0
-                captured |= sampled_op_values(self._captures.load_at(address), address)
+                captured |= self._sampled_op(self._captures)
             else:
                 captured |= precise_load_values(self._captures.data())
             self.clear_captures()
@@ -194,6 +193,14 @@ class LiveUnit:
             (number, captured[number] if number in captured else self.register(number)) for number in self._held
         )
         return registers, self._sites()
+
+    def _sampled_op(self, captures: CaptureUnits) -> dict[int, int]:
+        """Returns the registers of a sampled op; zeros: the sample is of another event."""
+        sampler = self._sampler
+        sampled = [one.pmd for one in self._unit.monitors if one.event.extra.startswith(self._model.target.op_sampling)]
+        if sampler is None or not any(sampler.overflowed >> number & 1 for number in sampled):
+            return sampled_op_values(None, 0)
+        return sampled_op_values(captures.load_at(sampler.address), sampler.address)
 
     def _sites(self) -> tuple[int, ...]:
         """Returns the calls that the program is in: all, or in call stack mode those that last branch records have."""

@@ -48,7 +48,8 @@ cdef class Sampler:
     cdef uint32_t value_pmds[MAX_SAMPLED_COUNTERS]
     cdef uint32_t value_counters[MAX_SAMPLED_COUNTERS]
     cdef int64_t limit           # a counter overflows at it
-    cdef readonly uint64_t address       # address | slot of the sample that `extra` is for
+    # Of the sample that `extra` is for: address | slot, and a bit for each PMD that overflowed.
+    cdef readonly uint64_t address, overflowed
     cdef public object extra     # None, or a function that returns (registers, calls) for
                                  # `SampleListener.on_sample_extra`
 

@@ -72,7 +72,7 @@ cdef class Sampler:
                 counts[i] = counted[m] - self.counters[m].marked
                 if self.counters[m].reset:
                     self.counters[m].marked = counted[m]
-            self.address = address
+            self.address, self.overflowed = address, sample.overflowed
             if self.extra is not None and not self.add_extra():
                 return False
             sample.iip, sample.event_set = address, self.event_set

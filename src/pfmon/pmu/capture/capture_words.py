@@ -16,7 +16,9 @@ from pfmon.pmu.capture.captures import (
     data_ear_registers,
     instruction_ear_registers,
 )
+from pfmon.pmu.capture.sampled_ops import SampledOps
 from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.target import IBS_OP_RIP, IBS_RECORD
 
 EVERY_LEVEL = 0xF
 """A configuration register's plm: what it captures is said also of one that is switched off."""
@@ -26,7 +28,7 @@ def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
     """Return the lines for a dump, registers by name. The mode of an event address register is that of its PMC, if the
     dump has that; else the fields of either mode are described."""
     if model.target.captures is None:
-        return []
+        return sampled_op_words(model, values) if model.target.op_sampling else []
     pmds = {model.registers[name].number: value for name, value in values.items() if name.startswith("pmd")}
     made = captures_of(model, {name: value for name, value in values.items() if name.startswith("pmc")})
     lines = []
@@ -39,6 +41,20 @@ def capture_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
         buffer = made.branches if isinstance(made.branches, BranchBuffer) else BranchBuffer(model)
         lines += ip_words(made.ips, pmds) if made.ips else branch_words(buffer, pmds)
     return lines
+
+
+def sampled_op_words(model: PmuModel, values: Mapping[str, int]) -> list[str]:
+    """Return the line for the registers of a sampled op (AMD), if a dump has all of them."""
+    held = {number: values.get(model.data_name(number).lower()) for number in IBS_RECORD}
+    known = {number: value for number, value in held.items() if value is not None}
+    if len(known) < len(held):
+        return []
+    found = SampledOps.capture(known)
+    if not found.valid:
+        return [f"sampled op at {known[IBS_OP_RIP]:#x}, which is no load"]
+    more = ", whose page is in no TLB" * SampledOps.walked(known) + ", locked" * SampledOps.locked(known)
+    load = f"load of {found.address:#x} from {found.level}, latency {found.latency} cycles{more}"
+    return [f"sampled op at {found.instruction:#x}: {load}"]
 
 
 def setting_words(model: PmuModel, name: str, value: int) -> str:

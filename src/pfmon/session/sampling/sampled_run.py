@@ -85,6 +85,16 @@ def _check_can_be_sampled(counting: ProgrammedPmu, periods: Sequence[Period | No
             )
 
 
+def _check_skid(counting: ProgrammedPmu, periods: Sequence[Period | None], model: PmuModel, skid: int) -> None:
+    """PfmonError: sampled ops (AMD) have no skid: their registers say which op it was."""
+    register = model.target.op_sampling
+    for monitor, period in zip(counting.programming.monitors, periods, strict=True):
+        if skid and period and register and monitor.event.extra.startswith(register):
+            raise PfmonError(f"{monitor.event.name}: samples of ops have no skid: leave --smpl-skid={skid} out").about(
+                "--smpl-skid"
+            )
+
+
 def _made(engine: Engine, fields: tuple[Any, ...], retired: int) -> Sample:
     """A sample, with the thread whose turn it was: who has begun with the most instructions retired before it."""
     threads = engine.threads
@@ -177,6 +187,7 @@ class SampledRun:
         sampling, registers = self._sampling, counting.counters.registers
         periods = counting.by_monitor(own.periods)
         _check_can_be_sampled(counting, periods)
+        _check_skid(counting, periods, self._model, sampling.skid)
         pmds = [monitor.pmd for monitor in counting.programming.monitors]
         held = sorted({*own.extra, *(set(counting.programming.pmds) - set(pmds))})
         loads = dict(zip(pmds, periods, strict=True))
