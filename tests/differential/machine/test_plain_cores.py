@@ -66,6 +66,8 @@ MACHINES = [
     *(("skylake", SMALL_CACHES), ("core2", SMALL_CORE2), ("skylake", ()), ("nehalem", SMALL_CACHES), ("core2", ())),
     *(("icelake", (*SMALL_CACHES, *NO_PREFETCH)), ("core2", (*SMALL_CORE2, "memory.inclusive=true"))),
     ("skylake", (*SMALL_CACHES, "memory.inclusive=false")),
+    ("zen3", SMALL_CACHES),
+    ("zen3", ()),
 ]
 MISSES = ("CORE_L1D_READ_MISS", "CORE_L1D_WRITE_MISS", "CORE_L1I_MISS", "CORE_LLC_REFERENCE", "CORE_LLC_MISS")
 

@@ -147,6 +147,7 @@ def test_the_cycles_of_each_core_are_told(together: Path) -> None:
         (("--cores=2", "--set=core.instructions=none"), "machine.cores has a meaning only with"),
         (("--cores=2", "--set=l3.line=128"), "have lines of different sizes"),
         (("--cores=2", "-e", "CPU_CLK_UNHALTED.THREAD_P", "--event-thresholds=1"), "conditions on single cycles"),
+        (("--cores=2", "-e", "MACHINE_CLEARS.MEMORY_ORDERING"), "is counted on one core alone"),
     ],
 )
 def test_what_is_not_there_is_refused(together: Path, words: tuple[str, ...], said: str) -> None:

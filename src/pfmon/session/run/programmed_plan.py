@@ -13,6 +13,7 @@ from pfmon.session.run.run_plan import MACHINE, RunPlan, event_groups, planned_m
 from pfmon.session.run.supported import (
     check_addresses,
     check_controls,
+    check_cores,
     check_fits,
     check_follows,
     check_guest_pmu,
@@ -43,6 +44,8 @@ class ProgrammedPlan:
 
             check_live(plan, self.sets, BY_EVENT if self.trigger else BY_CONTROLS)
         self.machine = planned_machine(plan) if self._wants_machine else None
+        if figures := self.machine or (plan.machine and plan.machine()):
+            check_cores(figures, [monitor for one in self.sets for monitor in one.programming.monitors])
         self.surveyed_machine = planned_machine(plan) if plan.surveyed else None
 
     def check_engine(self, engine: Engine) -> None:

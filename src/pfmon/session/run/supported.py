@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError, refuse
+from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER, Request
 from pfmon.pmu.targets import default_of, of_architecture
 from pfmon.session.run.controls import Controls
@@ -44,6 +47,17 @@ PROGRAMS = {"ia64": "IA-64", "x86": "x86", "ppc": "PowerPC"}
 
 IDLE = ("dis", "du", "dmr")
 """The PowerPC's controls that disable counting in user state with MSR.pm clear, in which programs run."""
+
+
+ONE_CORE = ("machine_clears.memory_ordering", "l2_request.unshared_reads_hit")
+"""Signals that depend on what other cores write, and that the machine decides of one core alone."""
+
+
+def check_cores(machine: MachineFigures, monitors: Iterable[Monitor]) -> None:
+    """Raise PfmonError for an event that is not counted on several cores."""
+    for monitor in monitors:
+        if machine.get("machine.cores", 1) != 1 and monitor.signal in ONE_CORE:
+            raise PfmonError(f"--cores: {monitor.event.name} is counted on one core alone").about("--cores", "--events")
 
 
 def check_fits(model: PmuModel, instruction_set: InstructionSet) -> None:
