@@ -22,7 +22,7 @@ from pfmon.machine.config.instruction_table import InstructionTable
 from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import AccessKind
 
-MACHINES = ("core2", "nehalem", "skylake", "icelake", "zen3")
+MACHINES = ("core2", "nehalem", "skylake", "icelake", "zen3", "zen4")
 NOTHING = "\N{EN DASH}"
 
 
@@ -40,6 +40,7 @@ class Compared(NamedTuple):
     skylake: str
     icelake: str
     zen3: str
+    zen4: str
 
     def figure(self, machine: str) -> Figure | None:
         """What is published of a machine."""

@@ -32,7 +32,7 @@ LEAST_INSTRUCTIONS, LEAST_COPIES, MOST_BYTES = 2400, 100, 12288
 """Of the copies in the shorter run: more instructions than the µop cache holds, so that they come from the decoders, as
 BHive's do; twice the bytes fit L1I."""
 
-FROM_UOP_CACHE = {"zen3": 4}
+FROM_UOP_CACHE = {"zen3": 4, "zen4": 4}
 """Machine -> by how much fewer: a µop cache that holds the copies of either run, as it would not hold most of those of
 the longer one."""
 PASSES = 20
@@ -40,7 +40,7 @@ CYCLES = "cycles"
 ONE_PAGE = ("l1d.size=1M", "l1d.ways=8", "dtlb1.entries=1024")
 """There all pages are one, whose lines are in L1D, so nothing misses, although each copy may have addresses of its own.
 Caches here have the program's addresses, so that they hold as many."""
-PROCESSORS = {"skylake": "skylake", "icelake": "icelake-server", "zen3": "znver3"}
+PROCESSORS = {"skylake": "skylake", "icelake": "icelake-server", "zen3": "znver3", "zen4": "znver4"}
 """Machine -> llvm-mca's processor."""
 FAR = 0.25
 """A deviation that is listed."""

@@ -20,7 +20,7 @@ import pfmon
 from pfmon.machine import config
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "machine"
-MACHINES = ("nehalem", "skylake", "icelake", "zen3")
+MACHINES = ("nehalem", "skylake", "icelake", "zen3", "zen4")
 OLDEST = "core2"
 """A machine with fewer figures, which are for the comparison in the page."""
 YES = "yes"

@@ -20,7 +20,7 @@ from pfmon.stream._stream import BlockTable, Recorder
 
 pytestmark = ASSEMBLER
 
-MACHINES = ["skylake", "icelake", "zen3", "nehalem", "core2"]
+MACHINES = ["skylake", "icelake", "zen3", "zen4", "nehalem", "core2"]
 BLOCKS = 1500
 """Runs of blocks that are compared of a program."""
 FEW_ENTRIES = ("core.window=32", "core.scheduler=16", "core.loads=8", "core.stores=8", "core.fills=2")

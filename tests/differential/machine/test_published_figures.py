@@ -32,7 +32,7 @@ from x86_64_host import measured
 import pfmon
 from pfmon.machine.config.machine_config import names
 
-LEAST = {"nehalem": 150, "skylake": 100, "icelake": 100, "zen3": 100}
+LEAST = {"nehalem": 150, "skylake": 100, "icelake": 100, "zen3": 100, "zen4": 100}
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "fidelity.md").read_text(encoding="utf-8")
 A_KIND = 8
 """At least so many figures of each kind."""

@@ -20,7 +20,7 @@ from pfmon.stream._stream import BlockTable, Consumer, Recorder, Tee
 pytestmark = ASSEMBLER
 
 PROGRAMS = ["hashmap", "sort", "nbody", "dispatch", "matmul", "lz", "strings", "sha256", "queens", "branchy", "fib"]
-MACHINES = ["skylake", "icelake", "zen3", "nehalem", "core2"]
+MACHINES = ["skylake", "icelake", "zen3", "zen4", "nehalem", "core2"]
 
 
 def run(command: Sequence[str | Path], readers: Callable[[BlockTable], Consumer]) -> None:

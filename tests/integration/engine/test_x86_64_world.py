@@ -270,6 +270,7 @@ def test_system_files_are_fixed() -> None:
         ("Nehalem", {"sse4_2", "popcnt", "lahf_lm"}, {"avx", "xsave"}),
         ("Conroe", {"ssse3", "cx16", "lm", "nx"}, {"sse4_1", "popcnt"}),
         ("zen3", {"avx2", "bmi1", "bmi2", "fma", "movbe", "f16c", "abm", "mmxext"}, {"avx512f", "aes", "erms"}),
+        pytest.param("zen4", {"avx2", "avx512f", "avx512bw", "mmxext"}, {"aes", "erms"}, marks=AVX512),
     ],
 )
 def test_cpuinfo_is_of_the_model(cpu: str, has: set[str], lacks: set[str]) -> None:
@@ -277,8 +278,9 @@ def test_cpuinfo_is_of_the_model(cpu: str, has: set[str], lacks: set[str]) -> No
     text = output(["cat", "/proc/cpuinfo"], f"--set=qemu.cpu={cpu}")
     fields = dict(line.replace("\t", "").split(":", 1) for line in text.splitlines() if line)
     assert fields["processor"] == " 0"
-    assert fields["vendor_id"] == (" AuthenticAMD" if cpu == "zen3" else " GenuineIntel")
-    assert cpu != "zen3" or (fields["cpu family"], fields["model"]) == (" 25", " 33")
+    amd_model = {"zen3": " 33", "zen4": " 97"}.get(cpu)
+    assert fields["vendor_id"] == (" AuthenticAMD" if amd_model else " GenuineIntel")
+    assert not amd_model or (fields["cpu family"], fields["model"]) == (" 25", amd_model)
     flags = set(fields["flags"].split())
     assert has <= flags and not lacks & flags
     assert {"fpu", "tsc", "cx8", "cmov", "mmx", "fxsr", "sse", "sse2", "syscall"} <= flags

@@ -40,5 +40,5 @@ def test_host_that_has_no_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_unknown_model_is_refused_with_those_that_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(PfmonError, match="--engine=x86_64 has x86-64-v4, x86-64-v3, zen3, Nehalem, Conroe"):
+    with pytest.raises(PfmonError, match="--engine=x86_64 has x86-64-v4, zen4, x86-64-v3, zen3, Nehalem, Conroe"):
         on_host("Haswell", mask=False)

@@ -57,7 +57,7 @@ def test_it_is_the_nearest_machine_with_the_hosts_caches(tmp_path: Path) -> None
         ("GenuineIntel", "6", "183", "avx2 bmi1 bmi2 fma movbe sse4_2 popcnt", "skylake"),
         ("AuthenticAMD", "25", "33", "avx2 bmi1 bmi2 fma movbe sse4_2 popcnt", "zen3"),
         ("AuthenticAMD", "23", "113", "avx2 bmi1 bmi2 fma movbe sse4_2 popcnt", "zen3"),
-        ("AuthenticAMD", "25", "97", "avx512f avx512bw avx512cd avx512dq avx512vl", "zen3"),
+        ("AuthenticAMD", "25", "97", "avx512f avx512bw avx512cd avx512dq avx512vl", "zen4"),
         ("AuthenticAMD", "26", "68", "avx2 bmi1 bmi2 fma movbe sse4_2 popcnt", "skylake"),
         ("AuthenticAMD", "16", "2", "", "core2"),
         ("", "", "", "sse4_2 popcnt", "nehalem"),

@@ -21,7 +21,7 @@ LEVELS = {
 }
 """Levels of the instruction set (System V ABI for AMD64, table 3.1) and processors, of which qemu has no model, as a
 model and features: the CPUID of the x86_64 engine's."""
-BELOW = {"x86-64-v4": "x86-64-v3"}
+BELOW = {"x86-64-v4": "x86-64-v3", "zen4": "zen3"}
 """A level that no qemu executes -> the nearest one below it."""
 OF_LISTS = ("x86", "PowerPC")
 """The prefix of each model in qemu 7.2's list."""

@@ -8,12 +8,13 @@ from functools import cache
 from pfmon.errors import PfmonError
 
 DEFAULT = "x86-64-v3"
-PROCESSORS = ("x86-64-v4", DEFAULT, "zen3", "Nehalem", "Conroe")
+PROCESSORS = ("x86-64-v4", "zen4", DEFAULT, "zen3", "Nehalem", "Conroe")
 """Their names, the one with most features first."""
 V3 = ("avx2", "bmi1", "bmi2", "fma", "movbe", "f16c", "abm")
 AVX512 = ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
 FEATURES = {
     "x86-64-v4": (*V3, *AVX512),
+    "zen4": (*V3, *AVX512),
     DEFAULT: V3,
     "zen3": V3,
     "Nehalem": ("sse4_2", "popcnt"),

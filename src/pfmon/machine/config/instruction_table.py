@@ -29,7 +29,7 @@ COLUMNS = (
     "kind",
     "source",
 )
-TABLES = ("core2", "nehalem", "skylake", "icelake", "zen3")
+TABLES = ("core2", "nehalem", "skylake", "icelake", "zen3", "zen4")
 """The processors that have a table."""
 
 OPERANDS, OPERAND_BITS = 6, 5

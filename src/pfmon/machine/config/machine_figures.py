@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 ITANIUMS = ("itanium", "itanium2", "montecito")
 """The in-order machines, which run IA-64 programs."""
 
-FILES = (*ITANIUMS, "core2", "nehalem", "skylake", "icelake", "zen3", "ppc604e", "itanium_ia32", "itanium2_ia32")
+FILES = (
+    *ITANIUMS,
+    "core2",
+    "nehalem",
+    "skylake",
+    "icelake",
+    "zen3",
+    "zen4",
+    "ppc604e",
+    "itanium_ia32",
+    "itanium2_ia32",
+)
 """The prebuilt machines: NAME.toml."""
 
 IN_ORDER, OUT_OF_ORDER = "in_order", "out_of_order"
