@@ -90,10 +90,12 @@ class CaptureUnits(NamedTuple):
 
 
 class LastBranchRegisters(NamedTuple):
-    """Last branch records of an Intel processor. ``depth``: entries; ``sources``, ``targets``, ``infos``: the MSR
-    addresses of entry 0's registers, 0: there are none; ``has_select``: MSR_LBR_SELECT filters branches;
-    ``has_predictions``: MISPRED says whether a branch was mispredicted; ``has_call_stack``: there is a call stack
-    mode."""
+    """Last branch records of a processor. ``depth``: entries; ``sources``, ``targets``, ``infos``: the MSR addresses of
+    entry 0's registers, 0: there are none; ``has_select``: ``select`` filters branches; ``has_predictions``: MISPRED
+    says whether a branch was mispredicted; ``has_call_stack``: there is a call stack mode; ``enable``: register and
+    field that switch recording on; ``stride``: from an entry's registers to the next one's; ``shifts``: entry 0 is the
+    latest, and the target's bit 63 says that an entry is valid (AMD), else MSR_LASTBRANCH_TOS is the latest's
+    number."""
 
     depth: int
     sources: int
@@ -102,12 +104,17 @@ class LastBranchRegisters(NamedTuple):
     has_select: bool = True
     has_predictions: bool = True
     has_call_stack: bool = False
+    enable: tuple[str, str] = ("ia32_debugctl", "lbr")
+    select: str = "msr_lbr_select"
+    stride: int = 1
+    shifts: bool = False
 
     @property
     def registers(self) -> tuple[int, ...]:
         """The numbers of the data registers."""
         firsts = [first for first in (self.sources, self.targets, self.infos) if first]
-        return (LAST_BRANCH_TOS, *(first + entry for first in firsts for entry in range(self.depth)))
+        entries = (first + self.stride * entry for first in firsts for entry in range(self.depth))
+        return tuple(entries) if self.shifts else (LAST_BRANCH_TOS, *entries)
 
 
 class Matchers(NamedTuple):

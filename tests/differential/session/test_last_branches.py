@@ -23,8 +23,8 @@ from pfmon.stream._stream import Mark, Recorder
 
 pytestmark = MARKS
 
-DEPTHS = {"core2": 4, "nehalem": 16, "skylake": 32, "skylake_8": 32, "icelake": 32}
-"""Entries (SDM volume 3, tables 17-4, 17-10 and 17-16)."""
+DEPTHS = {"core2": 4, "nehalem": 16, "skylake": 32, "skylake_8": 32, "icelake": 32, "zen4": 16}
+"""Entries (SDM volume 3, tables 17-4, 17-10 and 17-16; of Zen 4 CPUID Fn8000_0022 EBX 9:4)."""
 EVENT = {"core2": "INST_RETIRED.ANY_P"}
 PERIOD = 17
 
@@ -153,7 +153,7 @@ def test_programs_have_every_kind_of_branch() -> None:
     assert kinds == {"jcc", "jmp", "indirect jmp", "call", "indirect call", "ret"}
 
 
-@each("pmu", ["core2", "nehalem", "skylake", "icelake"])
+@each("pmu", ["core2", "nehalem", "skylake", "icelake", "zen4"])
 def test_mispredicted_branches_are_those_that_the_counter_counts(pmu: str) -> None:
     run = pfmon.run(
         [str(EXAMPLES / "x86_64" / "queens"), "4"],
@@ -232,7 +232,7 @@ def test_cycles_between_branches_add_up_to_those_of_the_run() -> None:
     assert 0 <= cycles - sum(newest.values()) < 300  # those behind the last branch
 
 
-@each("pmu", ["core2", "nehalem"])
+@each("pmu", ["core2", "nehalem", "zen4"])
 def test_processors_without_infos_have_no_cycles(pmu: str) -> None:
     run = sampled("queens", "3", pmu, "any", "instructions,branch-misses")
     buffer = stack(pmu, "any")

@@ -29,8 +29,11 @@ cdef class LastBranches(CallStack):
     cdef bint call_stack         # a return removes the record written last
     cdef bint flags_sources      # MISPRED is a bit of the sources
     cdef uint64_t sources, targets, infos        # MSR addresses of entry 0's registers; 0: there are none
+    cdef uint32_t stride         # from an entry to the next one
+    cdef bint shifts             # entry 0 is the latest
     cdef BranchRing ring         # of the running thread
     cdef BranchRing* rings       # of the other threads, by number
     cdef uint64_t ring_count
 
     cdef void record(self, uint64_t target) noexcept nogil
+    cdef tuple shifted(self)

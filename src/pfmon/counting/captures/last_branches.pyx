@@ -24,6 +24,7 @@ cdef enum:
     CALLS_AND_RETURNS = NEAR_REL_CALL | NEAR_IND_CALL | NEAR_RET
 
 cdef uint64_t MISPRED = <uint64_t>1 << 63        # of MSR_LASTBRANCH_x_FROM_IP, or of MSR_LBR_INFO_x
+cdef uint64_t VALID = <uint64_t>1 << 63          # of a target, of AMD's
 
 
 cdef inline uint32_t select_bit(const BlockInstruction* branch) noexcept nogil:
@@ -48,6 +49,7 @@ cdef class LastBranches(CallStack):
             raise ValueError(f"there is room for {MAX_LAST_BRANCHES} branches")
         self.flags_sources = layout.has_predictions and not layout.infos
         self.sources, self.targets, self.infos = layout.sources, layout.targets, layout.infos
+        self.stride, self.shifts = layout.stride, layout.shifts
 
     def __dealloc__(self):
         free(self.rings)
@@ -105,6 +107,8 @@ cdef class LastBranches(CallStack):
         sources, the targets, and MSR_LBR_INFO_x where there are such."""
         cdef uint32_t i
         cdef const BranchRecord* record = self.ring.record
+        if self.shifts:
+            return self.shifted()
         held = [(MSR_LASTBRANCH_TOS, self.ring.top)]
         held += [(self.sources + i, record[i].source | (MISPRED if record[i].mispredicted and self.flags_sources else 0))
                  for i in range(self.depth)]
@@ -113,6 +117,17 @@ cdef class LastBranches(CallStack):
             held += [(self.infos + i, record[i].cycles | (MISPRED if record[i].mispredicted else 0))
                      for i in range(self.depth)]
         return tuple(held)
+
+    cdef tuple shifted(self):
+        """Returns the registers of a stack whose entry 0 is the latest (AMD): the sources, then the targets."""
+        cdef uint32_t i
+        cdef const BranchRecord* record
+        cdef list sources = [], targets = []
+        for i in range(self.depth):
+            record = &self.ring.record[(self.ring.top + self.depth - i) % self.depth]
+            sources.append((self.sources + self.stride * i, record.source | (MISPRED if record.mispredicted else 0)))
+            targets.append((self.targets + self.stride * i, record.target | (VALID if record.source else 0)))
+        return tuple(sources + targets)
 
     def calls(self):
         """Returns the calls that the program is in, the latest first, as far as the records have them: in call stack mode,

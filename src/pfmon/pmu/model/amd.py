@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from pfmon.errors import RuleError
 from pfmon.pmu.model.assignment import Choice, assign
+from pfmon.pmu.model.branch_filter import check_branch_filter, select_value
 from pfmon.pmu.model.event_selects import EventSelectDecoder, EventSelectProgrammer, conditional
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.monitors import CounterDecoder, UnknownMonitor
@@ -17,10 +18,12 @@ from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.model.request import EventRequest
 from pfmon.pmu.qualify.qualifier import Qualification, Unqualified
 from pfmon.pmu.registers.amd_file import (
+    CONTROL,
     MERGE,
     OP_SAMPLING,
     SAMPLING,
     AmdFile,
+    AmdV2File,
     amd_counter_name,
     amd_select_register,
     present_name,
@@ -205,3 +208,40 @@ def controls_are_fields(controls: Mapping[str, int], registers: RegisterSet) -> 
 def counter_values(values: Mapping[str, int]) -> dict[str, int]:
     """Return register values by name, those of older addresses under the present names."""
     return {present_name(name): value for name, value in values.items()}
+
+
+class AmdV2Decoder(AmdDecoder):
+    """With global control."""
+
+    def levels(self, number: int) -> int:
+        """Return the privilege levels at which a counter counts; 0: it is disabled by its own control or the global
+        one."""
+        if number not in SAMPLING and not self.values[CONTROL] >> number & 1:
+            return 0
+        return super().levels(number)
+
+
+class AmdV2Programmer(AmdProgrammer):
+    """PerfMonV2: the same counters with global control, and last branch records (LbrExtV2)."""
+
+    register_file: ClassVar[type[RegisterFile]] = AmdV2File
+    decoder: ClassVar[type[CounterDecoder]] = AmdV2Decoder
+
+    def program_features(self) -> None:
+        """Write LBR_SELECT and DBG_EXTN_CFG, then the global control, which starts all counters at once."""
+        if self.request.last_branches is not None:
+            self.program_last_branches(self.request.last_branches)
+        selects = [name for name in self.writes if name.startswith("perf_ctl")]
+        if selects:
+            self.writes[CONTROL] = sum(1 << self.registers[name].number for name in selects)
+
+    def program_last_branches(self, filters: Sequence[str]) -> None:
+        """Let branches through; the last branch records are read with the counters."""
+        check_branch_filter(filters)
+        layout = self.target.last_branches
+        assert layout
+        select = self.registers[layout.select]
+        self.writes[select.name] = select_value(filters, layout, select, self.target.name)
+        register, field = layout.enable
+        self.writes[register] = self.registers[register].encode(**{field: 1})
+        self.pmds += layout.registers

@@ -25,6 +25,11 @@ OP_SAMPLING, FETCH_SAMPLING = 32, 33
 SAMPLING = {OP_SAMPLING: ("ibs_op_ctl", "op_en"), FETCH_SAMPLING: ("ibs_fetch_ctl", "fetch_en")}
 """Its control registers, with their enables."""
 
+STATUS, CONTROL = "perf_cntr_global_status", "perf_cntr_global_ctl"
+STATUS_CLEAR = "perf_cntr_global_status_clr"
+LAST_BRANCH_FROM, LAST_BRANCH_TO, LAST_BRANCHES = 0xC001_0300, 0xC001_0301, 16
+"""Last branch records: the registers of entry 0, each entry two behind the one before it, and their number."""
+
 AMD_ADDRESSES = {
     **{f"perf_legacy_ctl{n}": 0xC001_0000 + n for n in LEGACY},
     **{f"perf_legacy_ctr{n}": 0xC001_0004 + n for n in LEGACY},
@@ -43,6 +48,11 @@ AMD_ADDRESSES = {
     "ibs_ctl": 0xC001_103A,
     "bp_ibstgt_rip": 0xC001_103B,
     "ic_ibs_extd_ctl": 0xC001_103C,
+    STATUS: 0xC000_0300,
+    CONTROL: 0xC000_0301,
+    STATUS_CLEAR: 0xC000_0302,
+    "lbr_select": 0xC000_010E,
+    "dbg_extn_cfg": 0xC000_010F,
 }
 IBS, PERF_CTR_EXT_CORE = 1 << 10, 1 << 23
 
@@ -55,6 +65,15 @@ def cpuid_80000001_ecx(bank: CounterBank) -> int:
 
 
 RECORD_NAMES = {number: name for name, number in AMD_ADDRESSES.items() if number in IBS_RECORD}
+RECORD_NAMES |= {LAST_BRANCH_FROM + 2 * n: f"last_branch_stack_from_ip_{n}" for n in range(LAST_BRANCHES)}
+RECORD_NAMES |= {LAST_BRANCH_TO + 2 * n: f"last_branch_stack_to_ip_{n}" for n in range(LAST_BRANCHES)}
+
+
+def cpuid_80000022(bank: CounterBank, last_branches: int) -> tuple[int, int]:
+    """Return EAX and EBX of CPUID Fn8000_0022: PerfMonV2 and LbrStack in EAX 0 and 1; the core counters in EBX 3:0,
+    last branch records in 9:4 (AMD APM volume 3, appendix E.4)."""
+    counters = sum(number not in SAMPLING for number in bank.numbers)
+    return 0b11, counters | last_branches << 4
 
 
 def amd_counter_name(counter: int) -> str:
@@ -167,3 +186,43 @@ class AmdFile(MsrFile):
         """Return the fields of a counter's own control, edge detection under Intel's name, too."""
         fields = super()._control(counter)
         return fields | {"e": fields["edge"]}
+
+
+class AmdV2File(AmdFile):
+    """The registers with global control and status (PerfMonV2, AMD APM volume 2, section 13.2.1)."""
+
+    def write(self, name: str, value: int, cpl: int = 0) -> None:
+        """WRMSR: level 0 only. The status register is read only; ones in its clear register clear bits."""
+        msr_access_needs_level_0(cpl)
+        own = self.registers[name].name
+        if own == STATUS_CLEAR:
+            self._held[STATUS] &= ~self.registers[own].accept(value)
+        elif own != STATUS:
+            super().write(name, value, cpl)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether nothing is enabled: no counter by the global control, and no sampling."""
+        sampling = any(number in SAMPLING and self.enabled(number) for number in self.bank.numbers)
+        return not self._held[CONTROL] and not sampling
+
+    def enabled(self, pmd: int) -> bool:
+        """Return whether the counter runs at the current privilege level."""
+        return (pmd in SAMPLING or bool(self._held[CONTROL] >> pmd & 1)) and super().enabled(pmd)
+
+    def stop(self) -> None:
+        """Clear the global control, and the enables of sampling."""
+        self.write(CONTROL, 0)
+        for name, enable in SAMPLING.values():
+            self.set_field(name, enable, 0)
+
+    def _overflow(self, pmd: int) -> None:
+        """Handle a wrapped counter: its bit in the status, too."""
+        if pmd not in SAMPLING:
+            self._held[STATUS] |= 1 << pmd
+        super()._overflow(pmd)
+
+    def take_overflows(self) -> list[int]:
+        """Return the counters that have overflowed; clear the status and the interrupt, as a handler does."""
+        self._held[STATUS] = 0
+        return super().take_overflows()

@@ -211,7 +211,9 @@ def amd_words(model: PmuModel, number: int, values: Mapping[str, int]) -> str:
     known = counter_values(values)
     if amd_select_register(number) not in known:
         return ""
-    decoder = AmdDecoder(model.events, model.bank.numbers, RegisterValues(model.registers, known))
+    kind = model.programmer.decoder
+    assert issubclass(kind, AmdDecoder)
+    decoder = kind(model.events, model.bank.numbers, RegisterValues(model.registers, known))
     name, at = amd_counter_name(number).upper(), decoder.levels(number)
     if decoder.extends(number):
         return f"{name} extends {amd_counter_name(number - 1).upper()}"

@@ -99,7 +99,7 @@ def last_branch_lines(buffer: LastBranchStack, show: Show, predicted: bool, held
     if number != next(number for number in held if number in buffer.registers):
         return []
     return [
-        f"MSR_LASTBRANCH_{one.number}: {show(one.source)} -> {show(one.target)}"
+        f"{buffer.name}_{one.number}: {show(one.source)} -> {show(one.target)}"
         + (f" mispredicted={_letter(one.mispredicted).lower()}" if predicted else "")
         + (f" cycles={one.cycles}" if predicted and one.cycles is not None else "")
         for one in buffer.entries(held)
