@@ -93,6 +93,8 @@ def _list(options: Options, output: OutputOptions, command: Sequence[str]) -> st
         hint = f"a pattern follows the option without a space: {LISTS[output.action]}{command[0]}"
         raise PfmonError(f"{error}; {hint}") from None
     found = (listed(processor.model, output.subject) for processor in asked)
+    if not output.subject:
+        print_notice(describe.counted_events(asked[0].model))
     return _found(asked[-1], output.subject, next(filter(None, found), ""))
 
 

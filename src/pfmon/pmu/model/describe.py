@@ -178,10 +178,7 @@ def derived_text(derived: Derived) -> str:
 
 def pmu_info(model: PmuModel) -> str:
     """Describe the PMU (`-I`)."""
-    by_fidelity = dict.fromkeys(("exact", "modelled", "unmodelled"), 0)
-    for event in model.events:
-        by_fidelity[event.fidelity] += 1
-    counts = ", ".join(f"{number} {kind}" for kind, number in by_fidelity.items())
+    counts = ", ".join(f"{number} {kind}" for kind, number in _by_fidelity(model).items())
     return "\n".join(
         [
             f"PMU model: {model.name}",
@@ -191,6 +188,24 @@ def pmu_info(model: PmuModel) -> str:
             f"derived  : {len(load_derived(model.name))}",
         ]
     )
+
+
+def counted_events(model: PmuModel) -> str:
+    """Tell how many of the PMU's events are counted (`-l`)."""
+    number = _by_fidelity(model)
+    exact, modelled, listed = number["exact"], number["modelled"], len(model.events)
+    return (
+        f"{exact + modelled} of {listed} events of {model.name} are counted ({exact} exactly, {modelled} modelled); "
+        "-i EVENT says why another one is not"
+    )
+
+
+def _by_fidelity(model: PmuModel) -> dict[str, int]:
+    """Numbers of events."""
+    found = dict.fromkeys(("exact", "modelled", "unmodelled"), 0)
+    for event in model.events:
+        found[event.fidelity] += 1
+    return found
 
 
 def _registers(model: PmuModel) -> list[str]:
