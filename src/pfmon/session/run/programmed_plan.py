@@ -44,8 +44,7 @@ class ProgrammedPlan:
 
             check_live(plan, self.sets, BY_EVENT if self.trigger else BY_CONTROLS)
         self.machine = planned_machine(plan) if self._wants_machine else None
-        if figures := self.machine or (plan.machine and plan.machine()):
-            check_cores(figures, [monitor for one in self.sets for monitor in one.programming.monitors])
+        check_cores(plan.machine, [monitor for one in self.sets for monitor in one.programming.monitors])
         self.surveyed_machine = planned_machine(plan) if plan.surveyed else None
 
     def check_engine(self, engine: Engine) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.api import Engine
 from pfmon.errors import PfmonError, refuse
-from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
-from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER, Request
 from pfmon.pmu.targets import default_of, of_architecture
 from pfmon.session.run.controls import Controls
 from pfmon.signals.machine_signals import counts_all_cycles
 from pfmon.stream._stream import InstructionSet
+
+if TYPE_CHECKING:
+    from pfmon.machine.config.machine_figures import MachineFigures
+    from pfmon.pmu.model.programming import Monitor
 
 
 class Processors(NamedTuple):
@@ -53,10 +55,10 @@ ONE_CORE = ("machine_clears.memory_ordering", "l2_request.unshared_reads_hit")
 """Signals that depend on what other cores write, and that the machine decides of one core alone."""
 
 
-def check_cores(machine: MachineFigures, monitors: Iterable[Monitor]) -> None:
-    """Raise PfmonError for an event that is not counted on several cores."""
+def check_cores(machine: Callable[[], MachineFigures] | None, monitors: Iterable[Monitor]) -> None:
+    """Raise PfmonError for an event that is not counted on several cores. ``machine`` reads the figures."""
     for monitor in monitors:
-        if machine.get("machine.cores", 1) != 1 and monitor.signal in ONE_CORE:
+        if monitor.signal in ONE_CORE and machine and machine().get("machine.cores", 1) != 1:
             raise PfmonError(f"--cores: {monitor.event.name} is counted on one core alone").about("--cores", "--events")
 
 
