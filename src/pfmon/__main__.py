@@ -111,10 +111,12 @@ def _do(words: Sequence[str]) -> int:
 
     options, output, command = read(words)
     if output.action:
-        from pfmon.cli.commands.queries import query_text
-        from pfmon.cli.output.printing import show
+        from pfmon.cli.commands.queries import note_on_list, query_text
+        from pfmon.cli.output.printing import print_notice, show
 
         show(query_text(options, output, command))
+        if note := note_on_list(options, output, command):
+            print_notice(note)
         return 0
     a_program_is_given(options, command)
     if any("%" in word for word in words):

@@ -93,9 +93,15 @@ def _list(options: Options, output: OutputOptions, command: Sequence[str]) -> st
         hint = f"a pattern follows the option without a space: {LISTS[output.action]}{command[0]}"
         raise PfmonError(f"{error}; {hint}") from None
     found = (listed(processor.model, output.subject) for processor in asked)
-    if not output.subject:
-        print_notice(describe.counted_events(asked[0].model))
     return _found(asked[-1], output.subject, next(filter(None, found), ""))
+
+
+def note_on_list(options: Options, output: OutputOptions, command: Sequence[str] = ()) -> str:
+    """Return what is said beside a list of all events; "": it is another query."""
+    from pfmon.pmu.model import describe
+
+    whole = output.action in LISTS and not output.subject
+    return describe.counted_events(_asked(options, command)[0].model) if whole else ""
 
 
 def _asked(options: Options, command: Sequence[str]) -> list[Processor]:
