@@ -14,6 +14,7 @@ PACKAGES = {
     "gdb": "gdb",
     "perf": "linux-perf",
     "valgrind": "valgrind",
+    "xz": "xz-utils",
     "llvm-mc": "llvm",
     "llvm-mca": "llvm",
     "chromium-headless-shell": "chromium-headless-shell",

@@ -1,7 +1,7 @@
 """Caches and TLBs as lists, for a stream of blocks: what out-of-order machines miss."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -234,11 +234,20 @@ def touched(block: BlockRecord) -> Touched:
 
 def modelled(figures: MachineFigures, table: BlockTable, words: Sequence[int]) -> Counter[str]:
     """What the plain caches make of the words."""
-    caches, at, blocks = Caches(figures), 0, {}
+    caches = Caches(figures)
+    run_words(table, words, lambda thread: caches)
+    return caches.happened
+
+
+def run_words(table: BlockTable, words: Sequence[int], caches_of: Callable[[int], Caches]) -> None:
+    """Fetch the blocks of the words and make their accesses, in the caches that a thread has."""
+    caches, at, blocks = caches_of(0), 0, {}
     while at < len(words):
         word = words[at]
         at += 1
         if word >> 63:
+            if word >> 56 & 0x7F == Mark.THREAD:
+                caches = caches_of(word & 0xFFFFFFFF)
             continue
         number = word & 0xFFFFFFFF
         if number not in blocks:
@@ -250,10 +259,9 @@ def modelled(figures: MachineFigures, table: BlockTable, words: Sequence[int]) -
             if words[behind] >> 56 & 0x7F == Mark.STRING:
                 marks[words[behind] >> 32 & 0xFF] = words[behind] & 0xFFFFFFFF
             behind += 1
-        for number, (instruction, kind, size, past) in enumerate(made):
-            address = words[at + number]
+        for place, (instruction, kind, size, past) in enumerate(made):
+            address = words[at + place]
             if address:  # else it was not made
                 access = caches.bypass if past else caches.data
                 access(address, max(size, 1) + marks.get(instruction, 0), kind)
         at += len(made)
-    return caches.happened

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from plain_caches import Caches, LeastRecent, touched
+from plain_caches import Caches, LeastRecent, run_words
 
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.stream._stream import AccessKind, BlockTable, Mark
+from pfmon.stream._stream import AccessKind, BlockTable
 
 NONE, MISS, HIT, HITM = range(4)
 """Answers of other cores to a request: none was asked, they lack the line, one has it, one has it modified."""
@@ -136,29 +136,6 @@ class Cores:
 
 def modelled_cores(figures: MachineFigures, table: BlockTable, words: Sequence[int], count: int) -> Cores:
     """What plain coherent caches make of the words: thread n runs on core n modulo ``count``."""
-    system, at, blocks = Cores(figures, count), 0, {}
-    core = system.cores[0]
-    while at < len(words):
-        word = words[at]
-        at += 1
-        if word >> 63:
-            if word >> 56 & 0x7F == Mark.THREAD:
-                core = system.cores[(word & 0xFFFFFFFF) % count]
-            continue
-        number = word & 0xFFFFFFFF
-        if number not in blocks:
-            blocks[number] = touched(table.block(number))
-        first, last, made = blocks[number]
-        core.code(first // core.l1i.line, last // core.l1i.line)
-        marks, behind = {}, at + len(made)
-        while behind < len(words) and words[behind] >> 63:
-            if words[behind] >> 56 & 0x7F == Mark.STRING:
-                marks[words[behind] >> 32 & 0xFF] = words[behind] & 0xFFFFFFFF
-            behind += 1
-        for place, (instruction, kind, size, past) in enumerate(made):
-            address = words[at + place]
-            if address:  # else it was not made
-                access = core.bypass if past else core.data
-                access(address, max(size, 1) + marks.get(instruction, 0), kind)
-        at += len(made)
+    system = Cores(figures, count)
+    run_words(table, words, lambda thread: system.cores[thread % count])
     return system

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from grids import first_quick
+from host_programs import needs
 from plain_cores import modelled_cores
 from qemu_guests import compile_c
 from x86_64_host import MARKS
@@ -126,7 +127,7 @@ def test_misses_and_snoops_are_those_of_plain_mesi_caches(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("xz"), reason="xz is missing")
+@needs("xz")
 @pytest.mark.parametrize("machine", ["skylake", "core2"])
 def test_a_parallel_compression_is_that_of_plain_mesi_caches(tmp_path: Path, machine: str) -> None:
     (tmp_path / "text").write_text("".join(f"{i * 7919 % 10007}\n" for i in range(1500)))

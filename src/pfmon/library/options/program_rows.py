@@ -18,8 +18,9 @@ from pfmon.session.run.run_plan import EXACT, MACHINE
 MAX_PROCESSES = 10_000
 """The highest limit on simultaneous processes of a followed program."""
 MAX_QUANTUM = 1 << 40
-MAX_CORES = 32
 """Instructions of a thread's turn."""
+MAX_CORES = 32
+"""The highest number of cores (coherent_caches.pxd; figure machine.cores)."""
 HOST_PROCESSES = ("qemu", "x86_64")
 """Engines that execute a program as a process of the host."""
 MAX_SEED = (1 << 31) - 2

@@ -78,10 +78,6 @@ cdef class MissEvents(EventSetConsumer):
     @cython.final
     cdef void use_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil
     @cython.final
-    cdef void own_line(self, IntervalBlock* plan, uint32_t number, uint64_t line) noexcept nogil
-    @cython.final
-    cdef void respond_snooped(self, uint32_t number, const IntervalAccess* access, const HierarchyAccess* served) noexcept nogil
-    @cython.final
     cdef void follow_late(self, uint64_t next_ip) noexcept nogil
     @cython.final
     cdef void bypass_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil

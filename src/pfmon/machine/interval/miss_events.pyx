@@ -129,7 +129,7 @@ cdef class MissEvents(EventSetConsumer):
             translated = use_line(&self.dtlb, line >> (PAGE_SHIFT - self.shift)) != NULL
             found = use_line(&self.l1d, line)
             if found != NULL and is_shared(found) and accesses_of(plan)[number].writes:
-                self.own_line(plan, number, line)
+                own_line(self, plan, number, line)
             if translated and found != NULL and ready_of(found) <= self.now + self.caches.l1_latency:
                 found.ready |= accesses_of(plan)[number].writes
             elif self.core is not None:
@@ -137,35 +137,6 @@ cdef class MissEvents(EventSetConsumer):
             else:
                 self.late_line(plan, number, line, found, translated)
             line += 1
-
-    cdef void own_line(self, IntervalBlock* plan, uint32_t number, uint64_t line) noexcept nogil:
-        """Becomes the owner of a line that L1D shares with other cores, for a store."""
-        cdef HierarchyAccess served
-        cdef const IntervalAccess* access = &accesses_of(plan)[number]
-        self.caches.own(line << self.shift, self.now, &served)
-        self.record_last_level(plan, access.instruction, &served)
-        if self.recording:
-            record_request(self, plan, access.instruction, EVENT_OWN_L2, EVENT_OWN_CYCLE, &served)
-        if self.core is None:
-            return
-        if access.reads and not access.locked:           # the load need not wait
-            respond(&self.responses, number, RESPONSE_OWNERSHIP, self.ticks * (served.ready - self.now))
-        else:
-            respond(&self.responses, number, RESPONSE_SECOND_LEVEL + served.level - LEVEL_L2, 0)
-            self.respond_snooped(number, access, &served)
-
-    cdef void respond_snooped(self, uint32_t number, const IntervalAccess* access, const HierarchyAccess* served) noexcept nogil:
-        """Lets a line come later for which another core was asked."""
-        cdef int64_t usual = self.caches.l2_latency if served.level == LEVEL_L2 else self.caches.l3_latency
-        cdef int64_t written = self.core.state.committed - self.core.state.dispatch
-        if served.snoop == SNOOP_HITM and access.reads:
-            self.taken_back = number + 1
-        elif served.snoop == SNOOP_HITM and written > 0:         # not before the stores so far are in L1D
-            respond(&self.responses, number, RESPONSE_IN_FLIGHT, written + self.ticks * (served.ready - self.now))
-        if access.reads and access.writes:
-            respond(&self.responses, number, RESPONSE_OWNERSHIP, self.ticks * (served.ready - self.now))
-        if served.ready > self.now + usual:
-            respond(&self.responses, number, RESPONSE_SNOOP, self.ticks * (served.ready - self.now - usual))
 
     cdef void bypass_lines(self, IntervalBlock* plan, uint32_t number, uint64_t line, uint64_t last) noexcept nogil:
         """Accesses lines in memory alone, past the caches: a non-temporal store, or clflush."""
@@ -357,7 +328,7 @@ cdef class MissEvents(EventSetConsumer):
                 respond(&self.responses, number, RESPONSE_SECOND_LEVEL + served.level - LEVEL_L2, 0)
                 note_miss(&self.responses, line, number)
                 if served.snoop != SNOOP_NONE and served.level != LEVEL_MEMORY:
-                    self.respond_snooped(number, access, &served)
+                    respond_snooped(self, number, access, &served)
             lines = self.caches.transfers - lines - (served.level == LEVEL_MEMORY) * (1 << 16) - (served.level >= LEVEL_L3)
             if lines:
                 respond(&self.responses, number, RESPONSE_BUS, lines)

@@ -19,7 +19,7 @@ LATENCY_AT, MOST_LATENCY = 32, 0xFFFF
 DATA3 = {"L1": 0, "LFB": DC_MISS | NO_MAB_ALLOCATED | L2_MISS, "L2": DC_MISS}
 DATA3 |= dict.fromkeys(("L3", "RAM"), DC_MISS | L2_MISS)
 DATA2 = {"L3": FROM_L3, "RAM": FROM_MEMORY}
-"""What served a load -> bits of the registers."""
+"""Bits of IBS_OP_DATA3, and DataSrc of IBS_OP_DATA2, by the level that served the load."""
 
 
 class SampledOps(PreciseLoads):

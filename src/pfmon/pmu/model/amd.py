@@ -39,7 +39,7 @@ SECTION = "AMD APM volume 2 section 13.2.1"
 MERGE_SECTION = "PPR of Family 19h Model 21h section 2.1.17.3"
 IBS_SECTION = "PPR of Family 19h Model 21h section 2.1.13.5"
 LARGEST_STEP = 15
-"""What a counter of its own can add in a cycle."""
+"""The most that one counter adds in a cycle, without a second one that extends it."""
 
 
 def event_code(fields: Mapping[str, int]) -> int:

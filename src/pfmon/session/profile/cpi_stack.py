@@ -92,7 +92,7 @@ class CpiStack(NamedTuple):
     python: Sequence[FunctionRow] = ()
     """Python functions with the native code that they call, where those are counted; the address is the first line."""
     top_down: TopDown | None = None
-    """What the slots of an out-of-order core went to; None: the core is another."""
+    """Dispatch slots of an out-of-order core, by node; None for an in-order core."""
 
     def total(self, part: str) -> int:
         """Return the cycles of a part."""

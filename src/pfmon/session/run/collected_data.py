@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class CollectedData:
-    """What a plan wants of a run beside its counts. ``figures``: those of the machine that the reports are about; None:
-    there are none.
+    """The reports that a plan requests beside its counts. ``figures``: figures of the machine whose cycles the reports
+    show; None: no report needs a machine.
 
     Attributes: ``report``, ``calls`` and ``shared``, as `RunOutcome` has them; None until `finish`, or unless the plan
     wants them."""
