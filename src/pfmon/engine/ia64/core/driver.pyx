@@ -54,14 +54,17 @@ cdef void leave_block_at(Cpu* cpu, BlockCache* blocks, uint32_t length, uint32_t
 
 cdef Block* next_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """The block at cpu.ip, translated if necessary and linked from the previous exit. NULL: it faults."""
-    cdef Block* block = find_block(blocks, cpu.ip)
+    cdef BlockPlace place = place_of_block(cpu, cpu.ip)
+    cdef Block* block = find_block(blocks, cpu.ip, &place)
     cdef Jump* known
     if block == NULL:
-        block = translate(cpu, blocks, cpu.ip)
+        block = translate(cpu, blocks, cpu.ip, &place)
         if block == NULL:
             return NULL
     if cpu.miss_link != NULL:
         cpu.miss_link.block = block
+        if cpu.system != NULL and (cpu.block.ip ^ block.ip) >= SMALL_PAGE:
+            note_page_link(blocks, cpu.miss_link)
         cpu.miss_link = NULL
     if cpu.ip & 15 == 0:
         known = &cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)]

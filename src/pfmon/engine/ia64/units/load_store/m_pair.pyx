@@ -50,8 +50,13 @@ cdef inline int load_pair(Cpu* cpu, Op* op, int speculation, bint update) noexce
             alat_remove(cpu, tag)
     else:
         if not base_nat:
-            data = readable(cpu, op, address & ~<uint64_t>(span(op) - 1) if speculation & CONTROL else address,
-                            span(op))
+            if speculation & CONTROL and cpu.system != NULL:
+                data = readable_speculatively(cpu, op, address, span(op))
+                if data == NULL and not cpu.system.deferred:
+                    return fault_here(cpu, op)
+            else:
+                data = readable(cpu, op, address & ~<uint64_t>(span(op) - 1) if speculation & CONTROL else address,
+                                span(op))
             if data == NULL and not speculation & CONTROL:
                 return fault_here(cpu, op)
         found = data != NULL
