@@ -230,6 +230,8 @@ cdef int load_registers(Cpu* cpu) noexcept nogil:
 cdef void cover_frame(Cpu* cpu) noexcept nogil:
     """cover: the whole frame becomes dirty, and an empty one current."""
     cdef uint64_t pfs = cpu.pfs
+    if cpu.system != NULL and not cpu.system.psr & PSR_IC:   # (volume 3, cover)
+        cpu.system.cr[CR_IFS] = pack_cfm(cpu) | IFS_VALID
     cpu.sol = cpu.sof
     push_frame(cpu)
     cpu.pfs = pfs

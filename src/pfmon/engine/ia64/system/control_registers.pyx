@@ -17,8 +17,8 @@ def _bits(low, high):
 def _fill_control_registers():
     vector_reserved = _bits(8, 11) | _bits(13, 15)
     vector_ignored = 1 << 12 | _bits(17, 63)
-    line_reserved = 1 << 11
-    line_ignored = 1 << 12 | 1 << 14 | _bits(17, 63)
+    line_reserved = 1 << 11 | _bits(17, 63)
+    line_ignored = 1 << 12 | 1 << 14
     psr_reserved = 1 | _bits(6, 12) | 1 << 16 | _bits(28, 31) | _bits(47, 63)
     interruption = {CR_IPSR, CR_ISR, CR_IIP, CR_IFA, CR_ITIR, CR_IIPA, CR_IFS, CR_IIM, CR_IHA}
     for number, reserved, ignored in (

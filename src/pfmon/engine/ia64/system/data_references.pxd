@@ -14,7 +14,7 @@ cdef struct DataReference:
     uint32_t deferrable          # DCR bits of faults that are deferred
 
 cdef uint32_t rights_of(const TranslationEntry* entry, uint32_t level) noexcept nogil
-cdef int translate_data(Cpu* cpu, const DataReference* reference, TranslationEntry* to) noexcept nogil
+cdef int translate_data(Cpu* cpu, const DataReference* reference, TranslationEntry* to, uint32_t size) noexcept nogil
 cdef uint8_t* system_data(Cpu* cpu, uint64_t address, uint32_t rights) noexcept nogil
 cdef uint8_t* system_read(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alignment) noexcept nogil
 cdef int system_write(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size, uint32_t alignment) noexcept nogil

@@ -13,6 +13,7 @@ cdef enum:
     READ = PROTECT_READ
     WRITE = PROTECT_WRITE
     EXECUTE = PROTECT_EXECUTE
+    EXTENDED_BYTES = 10          # ldfe, stfe
     ALL_DEFERRED = DCR_DM | DCR_DP | DCR_DK | DCR_DX | DCR_DR | DCR_DA | DCR_DD
 
 # By ar, pl and privilege level: volume 2, table 4-2.
@@ -78,15 +79,16 @@ cdef int check_keys(SystemState* system, const TranslationEntry* entry, uint32_t
 cdef bint breakpoint_matches(SystemState* system, const uint64_t* pairs, uint64_t address, uint32_t size, uint64_t wanted,
                              uint32_t level) noexcept nogil:
     """Whether a pair of breakpoint registers matches (volume 2, 7.1.1): ``wanted`` are its r, w or x bits."""
-    cdef uint32_t i
+    cdef uint32_t i, byte
     cdef uint64_t mask, control
     for i in range(0, BREAKPOINT_REGISTERS, 2):
         control = pairs[i + 1]
         if not control & wanted or not control >> (56 + level) & 1:
             continue
         mask = control & (((<uint64_t>1 << 56) - 1)) | <uint64_t>0xFF << 56
-        if size and ((address ^ pairs[i]) & mask & ~<uint64_t>(size - 1)) == 0:
-            return True
+        for byte in range(size):
+            if ((address + byte) ^ pairs[i]) & mask == 0:
+                return True
     return False
 
 
@@ -158,7 +160,8 @@ cdef inline bint is_translation_miss(int number) noexcept nogil:
             or number == FAULT_DATA_NESTED_TLB)
 
 
-cdef int translate_sized(Cpu* cpu, const DataReference* reference, TranslationEntry* to, uint32_t size) noexcept nogil:
+cdef int translate_data(Cpu* cpu, const DataReference* reference, TranslationEntry* to, uint32_t size) noexcept nogil:
+    """Translate a data reference of ``size`` bytes; its fault, or FAULT_NONE."""
     cdef int found = find_data(cpu, reference, to)
     if found:
         if reference.deferrable & DCR_DM and is_translation_miss(found):
@@ -166,11 +169,6 @@ cdef int translate_sized(Cpu* cpu, const DataReference* reference, TranslationEn
             return FAULT_NONE
         return found
     return check_entry(cpu, reference, to, size)
-
-
-cdef int translate_data(Cpu* cpu, const DataReference* reference, TranslationEntry* to) noexcept nogil:
-    """Translate a data reference; its fault, or FAULT_NONE."""
-    return translate_sized(cpu, reference, to, 0)
 
 
 cdef uint8_t* physical_memory(Cpu* cpu, uint64_t physical, bint write) noexcept nogil:
@@ -266,9 +264,11 @@ cdef uint8_t* refer(Cpu* cpu, DataReference* reference, uint32_t size, uint64_t*
     FAULT_NONE), or a fault."""
     cdef TranslationEntry entry
     cdef uint8_t* host
-    cdef int found = translate_sized(cpu, reference, &entry, size)
+    cdef int found = translate_data(cpu, reference, &entry, size)
     cpu.fault = FAULT_NONE
+    cpu.system.attribute = entry.attribute
     if found:
+        cpu.system.deferred = 0
         return refuse(cpu, reference.address, reference.rights, found)
     if cpu.system.deferred:
         return NULL
@@ -306,6 +306,8 @@ cdef uint8_t* system_read(Cpu* cpu, uint64_t address, uint32_t size, uint32_t al
         return NULL
     if address & (alignment - 1):
         return refuse(cpu, address, READ, FAULT_UNALIGNED_REFERENCE)
+    if size == EXTENDED_BYTES and cpu.system.attribute != MA_WB:
+        return refuse(cpu, address, READ, FAULT_UNSUPPORTED_DATA_REFERENCE)
     if host == NULL:
         host = read_device(cpu, device_at(cpu.system, physical), physical, size)
     if cpu.um & UM_BE:
@@ -330,6 +332,9 @@ cdef int system_write(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t 
     if address & (alignment - 1):
         refuse(cpu, address, WRITE, FAULT_UNALIGNED_REFERENCE)
         return 0
+    if size == EXTENDED_BYTES and cpu.system.attribute != MA_WB:
+        refuse(cpu, address, WRITE, FAULT_UNSUPPORTED_DATA_REFERENCE)
+        return 0
     if cpu.um & UM_BE:
         memcpy(swapped, data, size)
         reverse(swapped, size)
@@ -348,7 +353,6 @@ cdef uint8_t* system_aligned(Cpu* cpu, uint64_t address, uint32_t size, uint32_t
     """``size`` bytes for a semaphore, or one of the 16-byte references; NULL with the fault. Only memory with attribute
     WB supports them (volume 2, 4.4.3 and 4.4.10)."""
     cdef DataReference reference = data_reference(cpu, address, rights)
-    cdef TranslationEntry entry
     cdef uint64_t physical
     cdef uint8_t* host
     cpu.system.deferred = 0
@@ -357,7 +361,7 @@ cdef uint8_t* system_aligned(Cpu* cpu, uint64_t address, uint32_t size, uint32_t
         return NULL
     if address & (size - 1):
         return refuse(cpu, address, rights, FAULT_UNALIGNED_REFERENCE)
-    if host == NULL or (find_data(cpu, &reference, &entry) == FAULT_NONE and entry.attribute != MA_WB):
+    if host == NULL or cpu.system.attribute != MA_WB:
         return refuse(cpu, address, rights, FAULT_UNSUPPORTED_DATA_REFERENCE)
     if cpu.um & UM_BE and rights & READ:
         memcpy(cpu.bounce, host, size)
@@ -382,7 +386,6 @@ cdef uint8_t* speculative_data(Cpu* cpu, Op* op, uint64_t address, uint32_t size
     pages and memory that does not support speculation are always deferred (volume 2, 4.4.6 and 5.5.5)."""
     cdef SystemState* system = cpu.system
     cdef DataReference reference = data_reference(cpu, address, READ)
-    cdef TranslationEntry entry
     cdef uint8_t* host = NULL
     cdef uint64_t physical
     cdef bint all_deferred = not system.psr & PSR_IC
@@ -401,7 +404,7 @@ cdef uint8_t* speculative_data(Cpu* cpu, Op* op, uint64_t address, uint32_t size
     if address & (size - 1):
         system.deferred = all_deferred or (system.psr & PSR_IT != 0 and code_deferral(cpu))
         return refuse(cpu, address, READ, FAULT_UNALIGNED_REFERENCE)
-    if find_data(cpu, &reference, &entry) or entry.attribute != MA_WB:
+    if system.attribute != MA_WB:
         system.deferred = 1
         return NULL
     if cpu.um & UM_BE:

@@ -115,8 +115,12 @@ cdef uint64_t status_of(Cpu* cpu, int number, Instruction* ins) noexcept nogil:
         isr |= ISR_X if ins == NULL else 0
     if vector.records & OF_FETCH:
         return isr | ISR_X
-    if number == FAULT_DISABLED_FP or number == FAULT_FP_FAULT or number == FAULT_FP_TRAP:
+    if number == FAULT_FP_FAULT:
         return isr | <uint64_t>cpu.fault_code
+    if number == FAULT_DISABLED_FP:
+        return isr | <uint64_t>cpu.fault_code | kind_of_reference(ins) & (ISR_R | ISR_W | ISR_SP)
+    if number == FAULT_PRIVILEGED_OPERATION:     # volume 2, table 5-1: non-access instructions say so
+        return isr | non_access_of(<Row*>ins.row) & (ISR_NA | 0xF)
     if number == FAULT_EXTERNAL_INTERRUPT or ins == NULL and not system.reference & ISR_RS:
         return isr
     if not vector.records & OF_DATA and number != FAULT_VHPT_TRANSLATION:
@@ -132,15 +136,17 @@ cdef void record(Cpu* cpu, int number) noexcept nogil:
     """Write the interruption registers of a vector, while PSR.ic is 1."""
     cdef SystemState* system = cpu.system
     cdef uint32_t records = VECTORS_BY_FAULT[number].records
-    cdef uint64_t address = cpu.fault_address
+    cdef uint64_t address = cpu.fault_address, translated = address
+    if number == FAULT_VHPT_TRANSLATION:         # ITIR is of the walker's own reference (volume 2, 8.3)
+        translated = vhpt_address(system, address)
     if records & WRITES_IFA:
         system.cr[CR_IFA] = address
     if records & WRITES_ITIR:
-        system.cr[CR_ITIR] = default_itir(system, address)
+        system.cr[CR_ITIR] = default_itir(system, translated)
     if records & WRITES_IHA:
         system.cr[CR_IHA] = vhpt_address(system, address)
     if records & WRITES_IIM:
-        system.cr[CR_IIM] = cpu.fault_info
+        system.cr[CR_IIM] = cpu.fault_info & 0x1FFFFF    # 21 bits of break.x, too (volume 3, break)
 
 
 cdef bint makes_progress(SystemState* system) noexcept nogil:

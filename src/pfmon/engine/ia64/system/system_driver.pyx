@@ -66,9 +66,13 @@ cdef int handle_fault(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     cdef int number = cpu.fault
     cdef bint trap = number == FAULT_FP_TRAP
     cpu.ip = following(cpu.block, index) if trap else ins.address
-    if trap:
-        note_last(cpu, ins)
     leave_block_at(cpu, blocks, index + trap, 2)
+    if trap:                             # delivered with other traps of the instruction
+        note_last(cpu, ins)
+        cpu.um |= ins.first_floats
+        update_mode(cpu)
+        cpu.system.traps |= <uint32_t>cpu.fault_code | TRAP_FP
+        return 0
     return 0 if deliver(cpu, number, ins) else WHY_CHECK
 
 

@@ -18,6 +18,7 @@ cdef void reset(Cpu* cpu) noexcept nogil:
     cdef uint32_t i
     cpu.level = 0
     cpu.um = 0
+    cpu.secure = 0
     cpu.fpsr = 0x9804C0270033F
     system.psr = PSR_BN
     system.timer_at = NO_TIME

@@ -186,6 +186,7 @@ cdef struct SystemState:
     uint64_t* run_start          # where the words of the running chain begin in the stream buffer
     # the data reference that faults
     uint64_t reference           # ISR bits: r, w, na, rs, ir, and code of a non-access
+    uint32_t attribute           # memory attribute of the last reference
     uint32_t deferred            # a speculative load's fault is deferred
     uint32_t ic_in_flight        # psr.ic was changed and not serialized
     uint32_t mode_changed        # the next block is to be looked up: links of the last one do not hold

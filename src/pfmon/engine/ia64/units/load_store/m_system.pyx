@@ -234,6 +234,8 @@ cdef int probe_rw_fault(Cpu* cpu, Op* op) noexcept nogil:
     return probe_or_fault(cpu, op, PROTECT_READ | PROTECT_WRITE)
 
 cdef int fc(Cpu* cpu, Op* op) noexcept nogil:
+    if cpu.system != NULL:
+        return flush_line(cpu, op)
     if probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
         return fault_here(cpu, op)
     return next_op(cpu, op)

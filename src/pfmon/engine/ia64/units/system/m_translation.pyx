@@ -209,12 +209,26 @@ cdef int probe_fault_at_level(Cpu* cpu, Op* op, uint32_t rights, uint64_t level)
     reference.walks = cpu.system.psr & PSR_DT != 0
     reference.level = max(<uint32_t>level & 3, cpu.level)
     cpu.system.deferred = 0
-    number = translate_data(cpu, &reference, &entry)
+    number = translate_data(cpu, &reference, &entry, 1)
     if number == FAULT_NONE:
         return next_op(cpu, op)
     refuse(cpu, cpu.gr[op.r3], rights, number)
     cpu.fault_op = op
     return STATUS_FAULT
+
+
+cdef int flush_line(Cpu* cpu, Op* op) noexcept nogil:
+    """fc: neither keys nor access bit nor breakpoints are tested (volume 3, fc)."""
+    cdef TranslationEntry entry
+    cdef int number = FAULT_NONE
+    if not cpu.system.psr & PSR_DT:
+        return next_op(cpu, op)
+    number = find_non_access(cpu, cpu.gr[op.r3], &entry)
+    if number == FAULT_NONE and not rights_of(&entry, cpu.level) & PROTECT_READ:
+        number = FAULT_DATA_ACCESS_RIGHTS
+    if number:
+        return fault(cpu, op, number)
+    return next_op(cpu, op)
 
 
 def m_translation_rows():
