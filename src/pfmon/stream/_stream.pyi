@@ -401,6 +401,7 @@ class Mark(IntEnum):
     PYTHON_CALL = 17
     PYTHON_RETURN = 18
     PYTHON_LINE = 19
+    INTERRUPTION = 20
 
 # thread_demux.pyx
 

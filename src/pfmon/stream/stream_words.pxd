@@ -62,6 +62,7 @@ cpdef enum Mark:                 # kinds of marks
     PYTHON_CALL = 17             # before the next block a Python function was called; value: its number, from 1 on
     PYTHON_RETURN = 18           # ... so many of those that the interpreter called itself have returned
     PYTHON_LINE = 19             # ... another line began; value: its number in the function's file
+    INTERRUPTION = 20            # system mode: delivered before the next instruction; value: the vector's offset from IVA
 
 cdef enum Deferral:              # values of DEFERRED
     NOT_ALIGNED = 0
@@ -70,7 +71,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 20
+    MARK_KINDS = 21
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

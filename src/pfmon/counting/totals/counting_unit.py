@@ -30,7 +30,14 @@ from pfmon.pmu.model.monitors import monitors
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER
-from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, FilteredSignal, InstructionFilter
+from pfmon.pmu.qualify.filters import (
+    ALL_PRIVILEGES,
+    EVERY_BUNDLE,
+    EVERY_OPCODE,
+    LEVELS,
+    FilteredSignal,
+    InstructionFilter,
+)
 from pfmon.pmu.qualify.qualifier import Qualifier
 from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.signals import machine_signals as machine_signals
@@ -76,15 +83,20 @@ class CountingUnit:
         self._model = model
         self._qualifier = Qualifier(model, registers.contents())
         self.data_ranges = self._qualifier.data_ranges()
-        self._compiled: list[tuple[Increments, list[Event]]] = []
+        self._compiled: list[tuple[Increments, list[Event], Sequence[int]]] = []
         self._captures: list[CaptureUnits] = []
-        self.capturing = capture_setting(model, registers.contents())
+        self._whole_system = registers.whole_system
+        self.capturing = capture_setting(model, registers.contents(), self._whole_system)
+        self._captured_at = captured_privileges(model, registers)
         self._events = model.events
         if model.architecture == "ia64" and registers.field("psr", "is"):
             self._take_ia32()
         self.everyone = (*self.monitors, *guests)
-        for monitor in self.everyone:
+        self._counted_at = [registers.privileges(monitor.plm, monitor.pm) for monitor in self.everyone]
+        for monitor, privileges in zip(self.everyone, self._counted_at, strict=True):
             check_monitor(model, monitor)
+            if self.is_level_or_clock(monitor):
+                check_divided(monitor, privileges)
         self._looks: list[RecordQuery] | None = None
         self._exact: Increments | None = None
         self._query_increments: Increments | None = None
@@ -194,14 +206,16 @@ class CountingUnit:
         if self._exact is None:
             signals = ["" if counts_timing_model(monitor) else monitor.signal for monitor in self.everyone]
             events = [monitor.event for monitor in self.everyone]
-            self._exact = self._compile(signals, events, [self._ranged(event) for event in events])
+            self._exact = self._compile(signals, events, [self._ranged(event) for event in events], self._counted_at)
         return self._exact
 
-    def _compile(self, signals: Sequence[str], events: list[Event], ranged: Sequence[bool]) -> Increments:
-        """Increments behind the events' filters, which `requalify` may change."""
-        filters = [self._filter(event) for event in events]
+    def _compile(
+        self, signals: Sequence[str], events: list[Event], ranged: Sequence[bool], privileges: Sequence[int]
+    ) -> Increments:
+        """Increments behind the events' filters, which `requalify` may change; ``privileges``: at which each counts."""
+        filters = [self._filter(event, counted) for event, counted in zip(events, privileges, strict=True)]
         made = Increments([FilteredSignal(*one) for one in zip(signals, filters, ranged, strict=True)])
-        self._compiled.append((made, events))
+        self._compiled.append((made, events, privileges))
         return made
 
     def requalify(self, registers: RegisterFile) -> None:
@@ -210,8 +224,8 @@ class CountingUnit:
         self._qualifier = Qualifier(self._model, registers.contents())
         if self.data_ranges is not None:
             self.data_ranges = self._qualifier.data_ranges()
-        for increments, events in self._compiled:
-            increments.filter([self._filter(event) for event in events])
+        for increments, events, privileges in self._compiled:
+            increments.filter([self._filter(event, counted) for event, counted in zip(events, privileges, strict=True)])
         for captures in self._captures:
             captures.set_ranges(self.data_ranges or ())
 
@@ -222,11 +236,11 @@ class CountingUnit:
             return None
         from pfmon.counting._counting import CaptureUnits
 
-        filters = self._compile([""] * 3, self._captured_events(), [False] * 3)
+        filters = self._compile([""] * 3, self._captured_events(), [False] * 3, self._captured_at)
         # Itanium's register honours the data ranges (PMC11.pt), as its event of captures in general does.
         heeded = any(self._ranged(event) for event in self._events if self._events.ear_kind(event.code) == "dear")
         ranges = self.data_ranges or ()
-        made = CaptureUnits(table, self.capturing, filters, ranges, heeded, seed, self.owner)
+        made = CaptureUnits(table, self.capturing, filters, ranges, heeded, seed, self.owner, self._captured_at[-1])
         self._captures.append(made)
         return made
 
@@ -254,7 +268,8 @@ class CountingUnit:
             monitor.signal if one and not one.occurrences and not one.every_cycle else ""
             for monitor, one in zip(self.monitors, found, strict=True)
         ]
-        increments = self._compile(signals, [monitor.event for monitor in self.monitors], [False] * len(signals))
+        events = [monitor.event for monitor in self.monitors]
+        increments = self._compile(signals, events, [False] * len(signals), self._counted_at[: len(events)])
         return CycleConditions(found, increments, table, self.owner)
 
     @property
@@ -278,7 +293,7 @@ class CountingUnit:
                     self._ranged(monitor.event),
                     monitor.mesi if monitor.event.mesi else None,
                     self.owner,
-                    monitor.plm,
+                    PLM_USER | PLM_KERNEL if self._whole_system else monitor.plm,
                     monitor.event.max_increment if monitor.threshold else limit(monitor.event),
                 )
                 for number, monitor in enumerate(self.everyone)
@@ -291,7 +306,10 @@ class CountingUnit:
             queries = self.queries()
             events = [monitor.event for monitor in self.everyone]
             self._query_increments = self._compile(
-                [query.signal for query in queries], events, [query.ranged for query in queries]
+                [query.signal for query in queries],
+                events,
+                [query.ranged for query in queries],
+                self._counted_at,
             )
         return self._query_increments
 
@@ -315,7 +333,7 @@ class CountingUnit:
         privilege levels (PMC.plm, Montecito manual section 3.2.3.2); 0 for others."""
         from pfmon.counting._counting import level_total
 
-        user = bool(monitor.plm & PLM_USER)
+        user = self._whole_system or bool(monitor.plm & PLM_USER)
         if isinstance(records.machine, MissMachine):
             return 0
         if self._is_level(monitor) and user:
@@ -333,10 +351,37 @@ class CountingUnit:
     def _ranged(self, event: Event) -> bool:
         return event.dar and self.data_ranges is not None
 
-    def _filter(self, event: Event) -> InstructionFilter:
+    def _filter(self, event: Event, privileges: int = ALL_PRIVILEGES) -> InstructionFilter:
         """Constraints that an event does not support are ignored (pfmon on Itanium 2, section 4.5)."""
         channel = self._qualifier.channel(event)
-        return InstructionFilter(
-            self._qualifier.code_filter(channel) if event.iar else EVERY_BUNDLE,
-            self._qualifier.opcode_filter(channel) if event.opc else EVERY_OPCODE,
+        code = self._qualifier.code_filter(channel) if event.iar else EVERY_BUNDLE
+        opcode = self._qualifier.opcode_filter(channel) if event.opc else EVERY_OPCODE
+        if not (self._whole_system and event.iar):
+            return InstructionFilter(code, opcode, privileges)
+        inner = tuple(self._qualifier.code_filter(channel, level) for level in range(LEVELS - 1))
+        return InstructionFilter(code, opcode, privileges, None if set(inner) == {code} else inner)
+
+
+def captured_privileges(model: PmuModel, registers: RegisterFile) -> tuple[int, int, int]:
+    """The privileges at which the data EAR, the instruction EAR and the trace buffer capture: the plm and pm of their
+    configuration registers, of which the IP-EAR has its own (Montecito manual sections 3.3.8 to 3.3.10)."""
+    units = model.target.captures
+    if units is None or not registers.whole_system:
+        return ALL_PRIVILEGES, ALL_PRIVILEGES, ALL_PRIVILEGES
+    trace = units.branches.configuration
+    if units.ip_ear and registers.field(units.ip_ear, "mode"):
+        trace = units.ip_ear
+    data, fetch, buffer = (
+        registers.privileges(registers.field(one, "plm"), bool(registers.field(one, "pm")))
+        for one in (units.data.configuration, units.instruction.configuration, trace)
+    )
+    return data, fetch, buffer
+
+
+def check_divided(monitor: Monitor, privileges: int) -> None:
+    """PfmonError for occupancies and other clocks at some privileges alone: no block is known for them."""
+    if privileges != ALL_PRIVILEGES:
+        raise PfmonError(
+            f"{monitor.event.name} is counted at all privilege levels together alone (--priv-levels=0123): "
+            "the machine does not know its part at each"
         )
