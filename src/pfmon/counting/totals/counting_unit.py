@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from pfmon.counting._counting import CountAccumulator, DataRangeTally, Increments, Tally, add_totals
 from pfmon.counting.totals.countable import (
     DEBUG_MATCHES,
+    check_divided,
     check_monitor,
     counts_timing_model,
     has_kernel_time,
+    is_clock,
+    is_level,
     is_miss,
     limit,
     of_executions,
@@ -24,7 +27,7 @@ from pfmon.counting.totals.countable import (
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import IntervalCores, IntervalMachine, Machine, MissMachine
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.capture.capture_setting import capture_setting
+from pfmon.pmu.capture.capture_setting import NOTHING, capture_setting, captured_privileges
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.monitors import monitors
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -46,6 +49,7 @@ from pfmon.stream._stream import BlockTable
 if TYPE_CHECKING:
     from pfmon.counting._counting import CaptureUnits, CycleConditions
     from pfmon.counting.totals.record_query import RecordQuery
+    from pfmon.counting.totals.refusals import Refusals
 
 
 class MachineRecords(NamedTuple):
@@ -70,13 +74,21 @@ def stack_rate(figures: MachineFigures) -> int:
 class CountingUnit:
     """Counts as programmed in the registers of a PMU; PfmonError when a counter does not support its setting."""
 
-    def __init__(self, model: PmuModel, registers: RegisterFile, guests: Sequence[Monitor] = ()) -> None:
-        """``guests``: monitors evaluated like those of the registers, and after them."""
+    def __init__(
+        self,
+        model: PmuModel,
+        registers: RegisterFile,
+        guests: Sequence[Monitor] = (),
+        refusals: Refusals | None = None,
+    ) -> None:
+        """``guests``: monitors evaluated like those of the registers, and after them. ``refusals`` learns why
+        counters cannot be counted, which are left out; None: they are errors."""
         self.owner = 0
         """Number among the PMUs of a run: it distinguishes their captures."""
+        decoded = refusals.countable(model, registers) if refusals else monitors(model, registers)
         self.monitors: tuple[Monitor, ...] = tuple(
             monitor
-            for monitor in monitors(model, registers)
+            for monitor in decoded
             if registers.may_count(monitor.pmd)
             or (registers.enabled_in_kernel(monitor.pmd) and has_kernel_time(monitor))
         )
@@ -87,16 +99,17 @@ class CountingUnit:
         self._captures: list[CaptureUnits] = []
         self._whole_system = registers.whole_system
         self.capturing = capture_setting(model, registers.contents(), self._whole_system)
+        if refusals and not refusals.machine:
+            self.capturing = NOTHING
         self._captured_at = captured_privileges(model, registers)
         self._events = model.events
         if model.architecture == "ia64" and registers.field("psr", "is"):
             self._take_ia32()
         self.everyone = (*self.monitors, *guests)
         self._counted_at = [registers.privileges(monitor.plm, monitor.pm) for monitor in self.everyone]
-        for monitor, privileges in zip(self.everyone, self._counted_at, strict=True):
+        for monitor in self.everyone:
             check_monitor(model, monitor)
-            if self.is_level_or_clock(monitor):
-                check_divided(monitor, privileges)
+            check_divided(monitor, registers)
         self._looks: list[RecordQuery] | None = None
         self._exact: Increments | None = None
         self._query_increments: Increments | None = None
@@ -157,20 +170,7 @@ class CountingUnit:
     @property
     def counts_levels(self) -> bool:
         """Whether a monitor counts occupancies of queues and registers."""
-        return any(self._is_level(monitor) for monitor in self.monitors)
-
-    @staticmethod
-    def _is_level(monitor: Monitor) -> bool:
-        meaning = machine_signals.meanings().get(monitor.signal)
-        return meaning is not None and meaning.kind == "level"
-
-    @staticmethod
-    def _is_clock(monitor: Monitor) -> bool:
-        """Whether a monitor counts cycles of another clock than the core's, or slots, which follow from all cycles."""
-        meaning = machine_signals.meanings().get(monitor.signal)
-        if meaning is None:
-            return False
-        return meaning.kind == "slots" or (meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal))
+        return any(is_level(monitor) for monitor in self.monitors)
 
     @property
     def wants_tally(self) -> bool:
@@ -326,7 +326,7 @@ class CountingUnit:
 
     def is_level_or_clock(self, monitor: Monitor) -> bool:
         """Whether a monitor counts levels or clocks, which belong to no instruction (`level_count`)."""
-        return self._is_level(monitor) or self._is_clock(monitor)
+        return is_level(monitor) or is_clock(monitor)
 
     def level_count(self, monitor: Monitor, records: MachineRecords) -> int:
         """Total of levels, slots and the bus's or reference clock, which belong to no instruction, at the monitor's
@@ -336,11 +336,11 @@ class CountingUnit:
         user = self._whole_system or bool(monitor.plm & PLM_USER)
         if isinstance(records.machine, MissMachine):
             return 0
-        if self._is_level(monitor) and user:
+        if is_level(monitor) and user:
             levels = records.machine.levels(records.event_sets)
             terms = machine_signals.meanings()[monitor.signal].terms
             return sum(level_total(levels, term, monitor.threshold) for term in terms)
-        if not self._is_clock(monitor):
+        if not is_clock(monitor):
             return 0
         meaning = machine_signals.meanings()[monitor.signal]
         if meaning.kind == "slots":
@@ -360,28 +360,3 @@ class CountingUnit:
             return InstructionFilter(code, opcode, privileges)
         inner = tuple(self._qualifier.code_filter(channel, level) for level in range(LEVELS - 1))
         return InstructionFilter(code, opcode, privileges, None if set(inner) == {code} else inner)
-
-
-def captured_privileges(model: PmuModel, registers: RegisterFile) -> tuple[int, int, int]:
-    """The privileges at which the data EAR, the instruction EAR and the trace buffer capture: the plm and pm of their
-    configuration registers, of which the IP-EAR has its own (Montecito manual sections 3.3.8 to 3.3.10)."""
-    units = model.target.captures
-    if units is None or not registers.whole_system:
-        return ALL_PRIVILEGES, ALL_PRIVILEGES, ALL_PRIVILEGES
-    trace = units.branches.configuration
-    if units.ip_ear and registers.field(units.ip_ear, "mode"):
-        trace = units.ip_ear
-    data, fetch, buffer = (
-        registers.privileges(registers.field(one, "plm"), bool(registers.field(one, "pm")))
-        for one in (units.data.configuration, units.instruction.configuration, trace)
-    )
-    return data, fetch, buffer
-
-
-def check_divided(monitor: Monitor, privileges: int) -> None:
-    """PfmonError for occupancies and other clocks at some privileges alone: no block is known for them."""
-    if privileges != ALL_PRIVILEGES:
-        raise PfmonError(
-            f"{monitor.event.name} is counted at all privilege levels together alone (--priv-levels=0123): "
-            "the machine does not know its part at each"
-        )

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from pfmon.pmu.model.event_table import EventTable
 from pfmon.pmu.model.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.qualify.filters import ALL_PRIVILEGES
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterValues
 from pfmon.pmu.target import BranchRegisters
 
@@ -97,6 +99,22 @@ def capture_setting(model: PmuModel, contents: Mapping[str, int], whole_system: 
     branches = None if ip_ear is not None else _branches(values, units.branches, whole_system)
     gap, entries = GAP if units.windows else 0, len(units.branches.entries)
     return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, entries, gap, units.windows)
+
+
+def captured_privileges(model: PmuModel, registers: RegisterFile) -> tuple[int, int, int]:
+    """The privileges at which the data EAR, the instruction EAR and the trace buffer capture: the plm and pm of their
+    configuration registers, of which the IP-EAR has its own (Montecito manual sections 3.3.8 to 3.3.10)."""
+    units = model.target.captures
+    if units is None or not registers.whole_system:
+        return ALL_PRIVILEGES, ALL_PRIVILEGES, ALL_PRIVILEGES
+    trace = units.branches.configuration
+    if units.ip_ear and registers.field(units.ip_ear, "mode"):
+        trace = units.ip_ear
+    data, fetch, buffer = (
+        registers.privileges(registers.field(one, "plm"), bool(registers.field(one, "pm")))
+        for one in (units.data.configuration, units.instruction.configuration, trace)
+    )
+    return data, fetch, buffer
 
 
 def samples_ops(model: PmuModel, contents: Mapping[str, int]) -> bool:

@@ -109,6 +109,13 @@ class Ia64File(RegisterFile):
         """
         return self._enabled_at(pmd, self.field("psr", "cpl"))
 
+    def may_count(self, pmd: int) -> bool:
+        """Return whether the counter counts in the current state; in that of a whole processor, frozen or not: its code
+        freezes and thaws the counters without programming them anew."""
+        if self._whole_system:
+            return self._runs(pmd, self._held["psr"], self._held[f"pmc{pmd}"], 0)
+        return self.enabled(pmd)
+
     def enabled_in_kernel(self, pmd: int) -> bool:
         """Return whether the counter counts while the operating system runs, at level 0."""
         return self._enabled_at(pmd, 0)
