@@ -1,6 +1,7 @@
 """A whole processor's code without an engine: runs of blocks at any privilege, played as an engine of system mode would
 write them, with exact stops. They are those of an example, whose instructions are known one by one."""
 
+import random
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -70,6 +71,16 @@ def played(name: str, *arguments: str) -> Played:
     slow.close()
     assert sum(len(blocks[run.block].instructions) for run in runs) == len(steps)
     return Played(blocks, runs, steps, program.table.payload_bytes)
+
+
+def changing(code: Played, seed: object, choices: Sequence[int] = range(16)) -> list[int]:
+    """A privilege for each run of a block: it changes now and then."""
+    pick, found, now = random.Random(str(seed)), [], choices[0]
+    for _ in code.runs:
+        if pick.random() < 0.1:
+            now = pick.choice(choices)
+        found.append(now)
+    return found
 
 
 class PlayedSystem:

@@ -1,6 +1,5 @@
 """Counts of a whole processor's code by privilege level, PSR.up and PSR.pp, against a log of its instructions."""
 
-import random
 from collections.abc import Sequence
 
 import pytest
@@ -8,7 +7,7 @@ from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from instruction_log import SIGNALS
-from played_system import Played, PlayedSystem, played
+from played_system import Played, PlayedSystem, changing, played
 
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError
@@ -28,16 +27,6 @@ EVENTS = {
     "IA64_INST_RETIRED": "inst_retired", "NOPS_RETIRED": "nops_retired", "LOADS_RETIRED": "loads_retired",
     "STORES_RETIRED": "stores_retired", "BRANCH_EVENT": "branches.all",
 }  # fmt: skip
-
-
-def some_privileges(code: Played, seed: object) -> list[int]:
-    """A privilege for each run of a block: it changes now and then."""
-    pick, found, now = random.Random(str(seed)), [], 0
-    for _ in code.runs:
-        if pick.random() < 0.1:
-            now = pick.randrange(16)
-        found.append(now)
-    return found
 
 
 def logged(code: Played, at: Sequence[int], signal: str, mask: int) -> int:
@@ -61,7 +50,7 @@ def totals(
 @given(st.integers(0, 2**32), st.sampled_from(sorted({"IA64_INST_RETIRED", "NOPS_RETIRED", "LOADS_RETIRED"})))
 def test_each_level_counts_what_the_log_says(seed: int, event: str) -> None:
     code = played(*PROGRAM)
-    system = PlayedSystem(code, some_privileges(code, seed))
+    system = PlayedSystem(code, changing(code, seed))
     at = list(system.step_privileges())
     masks = (0b0001, 0b0010, 0b0100, 0b1000, 0b1001, 0b1111)
     found = totals("montecito", system, [EventRequest(event, plm=mask) for mask in masks])
@@ -72,7 +61,7 @@ def test_each_level_counts_what_the_log_says(seed: int, event: str) -> None:
 @pytest.mark.parametrize("pmu", IA64)
 def test_kernel_and_user_count_beside_each_other(pmu: str) -> None:
     code = played(*PROGRAM)
-    system = PlayedSystem(code, some_privileges(code, pmu))
+    system = PlayedSystem(code, changing(code, pmu))
     at = list(system.step_privileges())
     found = totals(pmu, system, [EventRequest("IA64_INST_RETIRED", plm=mask) for mask in (1, 8)])
     assert found == [sum(now & 3 == level for now in at) for level in (0, 3)]
@@ -80,7 +69,7 @@ def test_kernel_and_user_count_beside_each_other(pmu: str) -> None:
 
 def test_user_level_is_the_default() -> None:
     code = played(*PROGRAM)
-    system = PlayedSystem(code, some_privileges(code, "default"))
+    system = PlayedSystem(code, changing(code, "default"))
     at = list(system.step_privileges())
     assert totals("itanium2", system, [EventRequest("IA64_INST_RETIRED")]) == [sum(now & 3 == 3 for now in at)]
 
@@ -89,7 +78,7 @@ def test_privileged_monitors_count_the_same_levels() -> None:
     """The code's PSR.pp is not for pfmon's own monitors."""
     code = played(*PROGRAM)
     for system_wide in (False, True):
-        system = PlayedSystem(code, some_privileges(code, "wide"))
+        system = PlayedSystem(code, changing(code, "wide"))
         found = totals("itanium2", system, [EventRequest("IA64_INST_RETIRED")], 0b1001, system_wide)
         assert found == [sum(now & 3 in (0, 3) for now in system.step_privileges())]
 
@@ -103,7 +92,7 @@ def test_levels_share_the_machines_events(pmu: str, memo: bool) -> None:
     wanted = ["CPU_CYCLES", "L2_REFERENCES" if pmu == "itanium" else "L2_INST_DEMAND_READS", "BE_EXE_BUBBLE_ALL"]
     wanted = [name for name in wanted if name in get(pmu).events]
     made: dict[int, list[int]] = {}
-    system = PlayedSystem(code, some_privileges(code, pmu))
+    system = PlayedSystem(code, changing(code, pmu))
     machine = Machine(figures, system.table, (), memo)
     system.play(machine)
     machine.finish()
@@ -130,7 +119,7 @@ def test_levels_share_the_machines_events(pmu: str, memo: bool) -> None:
 @given(st.integers(0, 2**32), st.integers(1, 15), st.booleans())
 def test_a_systems_monitor_obeys_plm_pm_up_and_pp(seed: int, plm: int, pm: bool) -> None:
     code = played(*PROGRAM)
-    system = PlayedSystem(code, some_privileges(code, seed))
+    system = PlayedSystem(code, changing(code, seed))
     at = list(system.step_privileges())
     registers = get("montecito").register_file()
     assert isinstance(registers, Ia64File)
@@ -148,7 +137,7 @@ def test_a_systems_monitor_obeys_plm_pm_up_and_pp(seed: int, plm: int, pm: bool)
 def test_ranges_hold_at_the_levels_of_their_registers() -> None:
     """A breakpoint pair matches at the levels of its own mask (volume 2, table 7-1)."""
     code = played(*PROGRAM)
-    system = PlayedSystem(code, some_privileges(code, "ranges"))
+    system = PlayedSystem(code, changing(code, "ranges"))
     at = list(system.step_privileges())
     model = get("itanium2")
     first = min(step.bundle for step in code.steps) & ~0xFFF

@@ -10,7 +10,7 @@ from example_counts import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from instruction_log import SIGNALS
-from played_system import Played, PlayedSystem, played
+from played_system import PlayedSystem, changing, played
 
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
@@ -75,16 +75,6 @@ def configuration(event: str, plm: int, pm: bool, oi: bool = False, pmu: str = "
 def counts_at(plm: int, pm: bool, now: int) -> bool:
     """The rule of the manuals (Itanium manual section 6.1.3.2): the level by the mask, and PSR.pp or PSR.up."""
     return bool(plm >> (now & 3) & 1 and now >> (3 if pm else 2) & 1)
-
-
-def changing(code: Played, seed: object, choices: Sequence[int] = range(16)) -> list[int]:
-    """A privilege for each run of a block: it changes now and then."""
-    pick, found, now = random.Random(str(seed)), [], choices[0]
-    for _ in code.runs:
-        if pick.random() < 0.1:
-            now = pick.choice(choices)
-        found.append(now)
-    return found
 
 
 def increments(engine: PlayedSystem, event: str, plm: int, pm: bool) -> list[int]:
