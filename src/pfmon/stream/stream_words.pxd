@@ -62,7 +62,7 @@ cpdef enum Mark:                 # kinds of marks
     PYTHON_CALL = 17             # before the next block a Python function was called; value: its number, from 1 on
     PYTHON_RETURN = 18           # ... so many of those that the interpreter called itself have returned
     PYTHON_LINE = 19             # ... another line began; value: its number in the function's file
-    INTERRUPTION = 20            # system mode: an interruption was taken; value: the offset of its vector from IVA
+    INTERRUPTION = 20            # system mode: delivered before the next instruction; value: the vector's offset from IVA
 
 cdef enum Deferral:              # values of DEFERRED
     NOT_ALIGNED = 0

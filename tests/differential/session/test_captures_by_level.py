@@ -1,0 +1,105 @@
+"""Event address registers and trace buffers of a whole processor's code capture at the privileges that their own
+configuration registers select, whatever the counters do (Montecito manual tables 3-15, 3-20, 3-26 and 3-30)."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from played_system import PlayedSystem, changing, played
+
+from pfmon.machine.config.machine_config import load
+from pfmon.pmu import get
+from pfmon.pmu.model.request import IpEarRequest
+from pfmon.session.run.system_pmu import SystemPmu
+
+PROGRAM = ("chase", "64", "500")
+STEP = 40
+"""Instructions between two reads."""
+PLM, PP = 0b0001, 8
+
+
+class Read(NamedTuple):
+    """What the PMDs hold after a step, and the bundles that have run at captured privileges so far."""
+
+    pmds: dict[int, int]
+    captured: set[int]
+
+
+def reads(event: str, pmds: tuple[int, ...], ip_ear: IpEarRequest | None = None) -> Iterator[Read]:
+    """Program a capture at level 0 with PSR.pp, with its counter at all levels, and read it now and then."""
+    code, model = played(*PROGRAM), get("montecito")
+    engine = PlayedSystem(code, changing(code, "captures"))
+    at = list(engine.step_privileges())
+    monitored = SystemPmu(model, engine, load("montecito"))
+    writes = model.program([event], plm=PLM, system_wide=True, ip_ear=ip_ear).writes
+    bundles = [one.address & ~15 for run in code.runs for one in code.blocks[run.block].instructions]
+    with monitored.running:
+        for name, value in writes.items():
+            monitored.access("write_pmc", int(name[3:]), value | 15 if name == "pmc4" else value)
+        captured: set[int] = set()
+        while not engine.over:
+            monitored.next_stop()
+            before = engine.retired
+            engine.play(monitored.consumer, engine.retired + STEP)
+            for number in range(before, engine.retired):
+                wanted = bool(PLM >> (at[number] & 3) & 1 and at[number] & PP)
+                if wanted:
+                    captured.add(bundles[number])
+            values = {number: monitored.access("read_pmd", number) for number in pmds}
+            yield Read(values, set(captured))
+    monitored.finish()
+
+
+def test_data_ear_captures_loads_at_its_level() -> None:
+    found = set()
+    for read in reads("DATA_EAR_CACHE_LAT4", (36,)):
+        if read.pmds[36]:
+            # The first bundle of a window of two (iaddr), and whether it was the second one (bn).
+            bundle = (read.pmds[36] >> 4 << 4) + 16 * (read.pmds[36] >> 2 & 1)
+            assert bundle in read.captured
+            found.add(bundle)
+    assert found
+
+
+def test_the_trace_buffer_captures_branches_at_its_level() -> None:
+    sources = 0
+    for read in reads("ETB_EVENT", (38, 39, *range(48, 64))):
+        for number in range(48, 64):
+            entry = read.pmds[number]
+            extension = read.pmds[39] >> 8 * (number - 48 & 7) + 4 * (number >= 56) & 15
+            if entry & 1:  # b: a source
+                sources += 1
+                assert (entry >> 4 << 4) + 16 * (extension & 1) in read.captured
+    assert sources
+
+
+def test_the_ip_ear_has_only_addresses_of_its_level() -> None:
+    entries = early = 0
+    for read in reads("IA64_INST_RETIRED", (38, 39, *range(48, 64)), IpEarRequest(0)):
+        held = range(16) if read.pmds[38] >> 5 & 1 else range(read.pmds[38] & 15)
+        for number in held:
+            if read.pmds[39] >> 8 * (number & 7) + 4 * (number >= 8) & 1:
+                early += 1  # the PSR disabled it: the entry has no whole address
+                continue
+            entries += 1
+            assert (read.pmds[48 + number] & (1 << 60) - 1) << 4 & (1 << 64) - 1 in read.captured
+    assert entries and early
+
+
+@pytest.mark.parametrize(("name", "pmc"), [("DATA_EAR_CACHE_LAT4", 40), ("ETB_EVENT", 39), ("L1I_EAR_CACHE_LAT0", 37)])
+def test_nothing_is_captured_without_a_level(name: str, pmc: int) -> None:
+    code, model = played(*PROGRAM), get("montecito")
+    counts = []
+    for plm in (1, 15, 2, 0):
+        engine = PlayedSystem(code, [PP | level for level in (0, 3) for _ in range(len(code.runs) // 2 + 1)])
+        engine.privileges = engine.privileges[: len(code.runs)]
+        monitored = SystemPmu(model, engine, load("montecito"))
+        with monitored.running:
+            for register, value in model.program([name], plm=15, system_wide=True).writes.items():
+                is_capture = register == f"pmc{pmc}"
+                monitored.access("write_pmc", int(register[3:]), value & ~15 | plm if is_capture else value)
+            monitored.next_stop()
+            engine.play(monitored.consumer)
+        counts.append(monitored.access("read_pmd", 4))
+        monitored.finish()
+    assert counts[1] >= counts[0] > 0 == counts[2] == counts[3]
