@@ -45,13 +45,15 @@ REFUSED = [
     ("--cores=2", "--system runs one image on one processor: leave --cores out"),
     ("--smt /bin/true", "--system runs one image on one processor: leave a second program out"),
     ("--memory=0", "--memory=0: a size such as 512M or 8G is wanted"),
-    ("--memory=3M", "--memory=3M: whole megabytes from 4M to 64G are wanted"),
-    ("--memory=65G", "--memory=65G: whole megabytes from 4M to 64G are wanted"),
-    ("--memory=4097k", "--memory=4097k: whole megabytes from 4M to 64G are wanted"),
+    ("--memory=3M", "--memory=3M: whole megabytes from 4M to 3G are wanted"),
+    ("--memory=3073M", "--memory=3073M: whole megabytes from 4M to 3G are wanted"),
+    ("--memory=4097k", "--memory=4097k: whole megabytes from 4M to 3G are wanted"),
     ("--uart=x", "--uart=x: a whole number from 0 to 1125899906842616 is wanted"),
     ("--uart=0x20000001", "--uart=0x20000001: a multiple of 8 is wanted"),
     ("--uart=0x4000000000000", "--uart=0x4000000000000: a whole number from 0 to 1125899906842616 is wanted"),
     ("--uart=0x1ffffff8", "--uart=0x1ffffff8: is in the memory, which ends at 0x20000000 (--memory)"),
+    ("--uart=0xfee00000", "--uart=0xfee00000: is in the processor's interrupt block, which begins at 0xfee00000"),
+    ("--uart=0xfefffff8", "--uart=0xfefffff8: is in the processor's interrupt block, which begins at 0xfee00000"),
     ("--memory=4M --uart=0", "--uart=0x0: is in the memory, which ends at 0x400000 (--memory)"),
 ]
 

@@ -8,7 +8,7 @@ from pfmon.library.options.option import Option, Topic
 from pfmon.library.options.option_values import size, whole_number
 
 MEGABYTE = 1 << 20
-LEAST_MEMORY, MOST_MEMORY = 4 * MEGABYTE, 64 << 30
+LEAST_MEMORY, MOST_MEMORY = 4 * MEGABYTE, 3 << 30
 DEFAULT_MEMORY = 512 * MEGABYTE
 """Bytes of physical memory."""
 UART_ALIGNMENT = 8
@@ -45,7 +45,7 @@ SYSTEM = Topic(
         ),
         Option(
             "memory",
-            "physical memory of the system (512M; 4M to 64G)",
+            "physical memory of the system (512M; 4M to 3G)",
             converted(memory),
             "SIZE",
             keyword=True,
