@@ -202,6 +202,8 @@ cdef int drive_system(Processor self, Consumer consumer, bint single) noexcept n
             if not deliver(cpu, cpu.fault, NULL):
                 why = WHY_CHECK
             continue
+        if cpu.mark_count:               # of the fetch
+            write_marks(cpu)
         exact = min(self.exact_at, system.timer_at)
         cpu.limit = self.next_limit(exact)
         system.run_start = cpu.out
