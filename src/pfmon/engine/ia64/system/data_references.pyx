@@ -451,6 +451,7 @@ cdef int backing_store_word(Cpu* cpu, uint64_t address, uint64_t* value, bint wr
             refuse_physical(cpu, address, reference.rights)
         system.reference |= ISR_RS
         return 0
+    system.psr &= ~(PSR_DA | PSR_DD)     # they hold for one mandatory reference (volume 2, 3.3.2)
     word = value[0]
     if write:
         (<uint64_t*>host)[0] = byteswap(word) if cpu.rsc & RSC_BE else word
