@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from played_system import PlayedSystem, changing, played
+from played_system import PlayedSystem, changing, kind_of, played
 
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.capture.capture_values import CaptureRegisters
 from pfmon.pmu.model.request import IpEarRequest
 from pfmon.session.run.system_pmu import SystemPmu
+from pfmon.stream._stream import Mark
 
 PROGRAM = ("chase", "64", "500")
 STEP = 40
@@ -184,3 +185,29 @@ def test_a_trace_is_read_back_from_its_registers(pmu: str, event: str) -> None:
             made.trace_in(values)
         )
     monitored.finish()
+
+
+def test_an_interruption_is_captured_with_its_handler() -> None:
+    """From the instruction that was interrupted to the first of the handler (Montecito manual section 3.3.10.1)."""
+    code = played(*PROGRAM)
+    marks = [[kind_of(mark) for mark in run.marks] for run in code.runs[:-1]]
+    interrupted = [place for place, kinds in enumerate(marks) if Mark.INTERRUPTION in kinds]
+    found = 0
+    for place in interrupted[:20]:
+        engine = PlayedSystem(code, [PP] * len(code.runs))
+        monitored = SystemPmu(get("montecito"), engine, load("montecito"))
+        lengths = [len(code.blocks[run.block].instructions) for run in code.runs]
+        with monitored.running:
+            for register, value in get("montecito").program(["ETB_EVENT"], plm=15, system_wide=True).writes.items():
+                monitored.access("write_pmc", int(register[3:]), value)
+            monitored.next_stop()
+            engine.play(monitored.consumer, sum(lengths[: place + 2]))
+            last = code.blocks[code.runs[place].block]
+            source = (last.instructions[-1].address & ~15) + 16 * (last.instructions[-1].address & 3 == 2)
+            handler = code.blocks[code.runs[place + 1].block].ip & ~15
+            entries = [monitored.access("read_pmd", number) for number in TRACE]
+        monitored.finish()
+        addresses = [entry >> 4 << 4 for entry in entries]
+        pairs = zip(addresses, addresses[1:] + addresses[:1], strict=True)
+        found += any(target == handler and first in (source, source - 16) for first, target in pairs)
+    assert found == len(interrupted[:20]) > 0
