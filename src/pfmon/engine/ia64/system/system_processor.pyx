@@ -176,6 +176,22 @@ cdef class SystemProcessor(Processor):
         """Set a kernel register."""
         self.cpu.kr[number & 7] = value
 
+    def translation_register(self, bint is_data, uint32_t number):
+        """A translation register in the insertion format (volume 2, figure 4-5): the general register, ITIR, IFA
+        without its region, and RR; None: it is not valid."""
+        cdef SystemState* system = self.cpu.system
+        cdef TranslationEntry* entry
+        if number >= system.register_count[is_data]:
+            raise IndexError(f"no translation register {number}")
+        entry = &system.registers[is_data][number]
+        if not entry.valid:
+            return None
+        bits = int(entry.last - entry.first).bit_length()
+        page = (
+            entry.present | entry.attribute << 2 | entry.accessed << 5 | entry.dirty << 6 | entry.level << 7
+            | entry.rights << 9 | entry.physical | <uint64_t>entry.deferral << 52)
+        return page, bits << 2 | <uint64_t>entry.key << 8, entry.first, bits << 2 | <uint64_t>entry.rid << 8
+
     def translate(self, uint64_t address):
         """The physical address of a virtual data address by the translations at hand, or None; without a walk."""
         cdef TranslationEntry* entry
