@@ -110,6 +110,36 @@
 at_\name:
 	.endm
 
+	.macro ATX name, address			// the same for an address elsewhere
+	.set at_\name, \address
+	.endm
+
+	.macro ISNAT				// r8: whether it is a NaT
+	tnat.nz p6, p7 = r8
+	;;
+(p6)	mov r8 = 1
+(p7)	mov r8 = 0
+	;;
+	.endm
+
+	.macro CLOSE				// psr.ic off, to write the interruption's registers
+	rsm psr.ic
+	;;
+	srlz.d
+	;;
+	srlz.i
+	;;
+	.endm
+
+	.macro OPEN
+	ssm psr.ic
+	;;
+	srlz.d
+	;;
+	srlz.i
+	;;
+	.endm
+
 	.macro END name, fields=0
 	;;
 	break.m 0x777
