@@ -195,6 +195,23 @@ resume_\name:
 .Lenter\@:
 	.endm
 
+	.macro ENTERIN region, psr		// the same by another region's addresses
+	rsm psr.ic | psr.i
+	movl r26 = \psr
+	movl r27 = .Lenter\@ + IN(\region, 0)
+	;;
+	srlz.i
+	;;
+	mov cr.ipsr = r26
+	mov cr.iip = r27
+	mov cr.ifs = r0
+	;;
+	rfi
+	;;
+	.align 16
+.Lenter\@:
+	.endm
+
 	.macro LEVEL number
 	ENTER KPSR | PSR_CPL(\number)
 	.endm
@@ -430,6 +447,7 @@ vectors:
 handler:					// bank 0; r29 vector, r30 b0
 	mov r31 = pr
 	mov r27 = psr
+	rum PSR_BE				// as it is if DCR.be is set
 	movl r16 = STATE
 	movl r17 = IVT
 	mov r18 = cr.isr
@@ -440,6 +458,9 @@ handler:					// bank 0; r29 vector, r30 b0
 	mov r21 = 0x2c00
 	;;
 	cmp.eq p6, p7 = r19, r20
+	tbit.nz p8, p9 = r18, 39		// with PSR.ic 0 there is no IIM: any break is the end
+	;;
+(p8)	cmp.eq p6, p7 = r0, r0
 	;;
 (p6)	cmp.eq p6, p7 = r21, r17
 	;;
