@@ -23,7 +23,7 @@ LINKER = "ia64-linux-gnu-ld"
 SKI_OPTIONS = ("-noconsole", "-palen", "50")
 """Output on stdout, and the physical addresses of the later Itaniums."""
 SECONDS = 60
-EXPECTED = re.compile(r"^\s*//= (?P<text>.*?) \| (?P<source>.+)$")
+EXPECTED = re.compile(r"^\s*//= (?P<text>.*) \| (?P<source>.+)$")
 SKI = re.compile(r"^\s*//ski (?P<text>\S+): (?P<why>.+)$")
 
 

@@ -325,7 +325,7 @@
 //= lrr_reserved17 5400 isr=0030.0 iip=+000 | volume 2, 5.8.3.8
 //ski lrr_reserved17: it does not look at reserved bits of LRR0
 	AT0 rr_page11, "mov rr[r4] = r5", ISR | IIP, IN(3, 0), RRV(3, 11, 0)
-//= rr_page11 5400 isr=0030.0 iip=+000 | volume 2, 4.1.2, table 4-1
+//= rr_page11 5400 isr=0030.0 iip=+000 | volume 2, 4.1.2 and 4.1.1.7
 	AT0 rr_reserved1, "mov rr[r4] = r5", ISR | IIP, IN(3, 0), RRV(3, 14, 0) | 2
 //= rr_reserved1 5400 isr=0030.0 iip=+000 | volume 2, 4.1.2
 	AT0 rr_reserved32, "mov rr[r4] = r5", ISR | IIP, IN(3, 0), RRV(3, 14, 0) | 1 << 32
@@ -358,21 +358,21 @@
 	UNMAP IN(1, 0x8000), 12
 	.endm
 	INSERT insert_attribute1, RWX | MA(1), 12 << 2
-//= insert_attribute1 5400 isr=0030+ni.0 | volume 2, table 4-12: reserved memory attributes
+//= insert_attribute1 5400 isr=0030+ni.0 | volume 2, 4.4: reserved memory attributes
 	INSERT insert_attribute2, RWX | MA(2), 12 << 2
-//= insert_attribute2 5400 isr=0030+ni.0 | volume 2, table 4-12
+//= insert_attribute2 5400 isr=0030+ni.0 | volume 2, 4.4
 	INSERT insert_attribute3, RWX | MA(3), 12 << 2
-//= insert_attribute3 5400 isr=0030+ni.0 | volume 2, table 4-12
+//= insert_attribute3 5400 isr=0030+ni.0 | volume 2, 4.4
 	INSERT insert_absent, MA(3) | 2, 12 << 2
 //= insert_absent none | volume 2, 4.1.1.5: with p 0 only the page size is checked
 	INSERT insert_reserved1, RWX | 2, 12 << 2
-//= insert_reserved1 5400 isr=0030+ni.0 | volume 2, table 4-2
+//= insert_reserved1 5400 isr=0030+ni.0 | volume 2, 4.1.1.5, table 4-3
 	INSERT insert_reserved50, RWX | 1 << 50, 12 << 2
-//= insert_reserved50 5400 isr=0030+ni.0 | volume 2, table 4-2
+//= insert_reserved50 5400 isr=0030+ni.0 | volume 2, 4.1.1.5, table 4-3
 	INSERT insert_reserved51, RWX | 1 << 51, 12 << 2
-//= insert_reserved51 5400 isr=0030+ni.0 | volume 2, table 4-2
+//= insert_reserved51 5400 isr=0030+ni.0 | volume 2, 4.1.1.5, table 4-3
 	INSERT insert_page11, RWX, 11 << 2
-//= insert_page11 5400 isr=0030+ni.0 | volume 2, table 4-1
+//= insert_page11 5400 isr=0030+ni.0 | volume 2, 4.1.1.7
 	INSERT insert_absent_page11, 0, 11 << 2
 //= insert_absent_page11 5400 isr=0030+ni.0 | volume 2, 4.1.1.5
 	AT0 rsc_reserved5, "mov ar.rsc = r4", ISR | IIP, 0x20

@@ -149,7 +149,7 @@
 	AT rights_level3
 	ld8 r8 = [r4]
 	END rights_level3, ISR | IIP | IFA | IPSR
-//= rights_level3 5300 isr=0000+r.0 iip=+000 ifa=2000000000008008 ipsr=0000101308022000 | volume 2, table 4-2
+//= rights_level3 5300 isr=0000+r.0 iip=+000 ifa=2000000000008008 ipsr=0000101308022000 | volume 2, 4.1.1.6, table 4-4
 	CASE rights_speculative
 	LEVEL 3
 	movl r4 = PLACE + 8
