@@ -1,5 +1,6 @@
 """System mode of IA-64 against the manual: images that print what each rule of volume 2 does (tests/data/system/)."""
 
+import fnmatch
 import os
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def test_every_case_has_a_line_and_a_section(name: str) -> None:
     printed = [text.split()[0] for text, _ in system_images.sections(name)]
     assert len(printed) == len(set(printed)) > 0
     assert all("volume" in source for _, source in system_images.sections(name))
-    assert set(system_images.differs_on_ski(name)) <= set(printed)
+    assert all(fnmatch.filter(printed, pattern) for pattern in system_images.differs_on_ski(name))
 
 
 @pytest.mark.slow
