@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -23,7 +24,7 @@ ASSEMBLER = "ia64-linux-gnu-as"
 LINKER = "ia64-linux-gnu-ld"
 SKI_OPTIONS = ("-noconsole", "-palen", "50")
 """Output on stdout, and the physical addresses of the later Itaniums."""
-SECONDS = 60
+SECONDS = 20
 EXPECTED = re.compile(r"^\s*//= (?P<text>.*) \| (?P<source>.+)$")
 SKI = re.compile(r"^\s*//ski (?P<text>\S+): (?P<why>.+)$")
 
@@ -71,21 +72,24 @@ def can_assemble() -> bool:
 
 def assemble(name: str, target: Path) -> None:
     """The image, from its source."""
-    work = target.with_suffix(".s")
-    thing = target.with_suffix(".o")
     script = str(FOLDER / "image.lds")
-    environment = {**os.environ, "LC_ALL": "C", "SOURCE_DATE_EPOCH": "0"}
-    for words in (
-        ["cpp", "-P", "-x", "assembler-with-cpp", str(FOLDER / f"{name}.S"), str(work)],
-        [ASSEMBLER, "-o", str(thing), str(work)],
-        [LINKER, "-z", "max-page-size=4096", "-T", script, "-static", "-nostdlib", "-o", str(target), str(thing)],
-        ["ia64-linux-gnu-strip", str(target)],
-    ):
-        made = subprocess.run(words, env=environment, capture_output=True, text=True)
-        if made.returncode:
-            raise RuntimeError(f"{name}: {made.stderr}")
-    work.unlink()
-    thing.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        text, thing, whole = (f"{folder}/{name}" for name in ("image.s", "image.o", "image.elf"))
+        for words in (
+            ["cpp", "-P", "-x", "assembler-with-cpp", str(FOLDER / f"{name}.S"), text],
+            [ASSEMBLER, "-o", thing, text],
+            [LINKER, "-z", "max-page-size=4096", "-T", script, "-static", "-nostdlib", "-o", whole, thing],
+            ["ia64-linux-gnu-strip", whole],
+        ):
+            made = subprocess.run(words, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True)
+            if made.returncode:
+                raise RuntimeError(f"{name}: {words[0]}: {_errors(made.stderr)}")
+        target.write_bytes(Path(whole).read_bytes())
+
+
+def _errors(text: str) -> str:
+    """The first of an assembler's messages that are errors."""
+    return "\n".join([line for line in text.splitlines() if "rror" in line][:10])
 
 
 def ski(program: str, name: str) -> list[str]:

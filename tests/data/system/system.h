@@ -527,7 +527,17 @@ handler:					// bank 0; r29 vector, r30 b0
 	;;
 1:
 to_resume:					// hooks may end here
-	movl r24 = STATE + S_RESUME
+	movl r24 = STATE + 8
+	;;
+	ld8 r25 = [r24]				// ISR.ir: the frame is not complete, and goes
+	;;
+	tbit.z p6, p7 = r25, 38
+	;;
+(p6)	br.cond.sptk.few 2f
+	;;
+	cover
+	;;
+2:	movl r24 = STATE + S_RESUME
 	;;
 	ld8 r25 = [r24]
 	movl r26 = KPSR
