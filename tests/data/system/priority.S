@@ -283,4 +283,81 @@
 	DATA_PAIR all_from_debug, P | A | D | MA(0) | AR(3) | PL(3) | PAGE, KPSR | PSR_DB, 0x0, 0x0, 1, 0x11
 //= all_from_debug 5900 isr=0000+w+r.0 ifa=2000000000008011 | volume 2, table 5-6: Debug, of all that follow it
 //ski all_from_debug: it does not look at breakpoints on pages whose access and dirty bits are set
+
+// an instruction's own faults
+	.macro OWN_PAIR name, psr, instruction, nat=0
+	CASE \name
+	movl r4 = IN(1, 0x10)
+	.if \nat
+	NAT r4
+	.endif
+	movl r5 = 8
+	ENTER \psr
+	AT \name
+	\instruction
+	;;
+	END \name, ISR
+	.endm
+	OWN_PAIR frame_dfl, KPSR | PSR_DFL, "getf.sig r100 = f5"
+//= frame_dfl 5400 isr=0000.0 | volume 2, table 5-6: Illegal Operation before Disabled Floating-point Register
+	OWN_PAIR frame_nat, KPSR, "ld8 r100 = [r4]", 1
+//= frame_nat 5400 isr=0000.0 | volume 2, table 5-6: Illegal Operation before Register NaT Consumption
+	OWN_PAIR frame_miss, KPSR, "ld8 r100 = [r4]"
+//= frame_miss 5400 isr=0000.0 | volume 2, table 5-6: Illegal Operation before Alternate Data TLB
+	OWN_PAIR frame_level, KPSR | PSR_CPL(3), "mov r100 = cr.dcr"
+//= frame_level 5400 isr=0000.0 | volume 2, table 5-6: Illegal Operation before Privileged Operation
+	OWN_PAIR frame_tpa, KPSR | PSR_CPL(3), "tpa r100 = r4"
+//= frame_tpa 5400 isr=0000.0 | volume 3, tpa: Illegal Operation before Privileged Operation
+	OWN_PAIR frame_probe, KPSR, "probe.r r100 = r4, 0"
+//= frame_probe 5400 isr=0000.0 | volume 3, probe: Illegal Operation before the miss
+	OWN_PAIR frame_fetchadd, KPSR, "fetchadd8.acq r100 = [r4], 1", 1
+//= frame_fetchadd 5400 isr=0000.0 | volume 3, fetchadd
+	OWN_PAIR base_frame, KPSR, "ld8 r8 = [r100], 8"
+//= base_frame 5400 isr=0000.0 | volume 3, ld: a base that is updated is a target
+	OWN_PAIR level_reserved, KPSR | PSR_CPL(3), "mov cr.dcr = r5"
+//= level_reserved 5400 isr=0010.0 | volume 2, table 5-6: Privileged Operation before Reserved Register/Field
+	OWN_PAIR level_number, KPSR | PSR_CPL(3), "mov r8 = cr75"
+//= level_number 5400 isr=0000.0 | volume 3, mov cr: a reserved register is an Illegal Operation at every level
+	OWN_PAIR level_insert, (KPSR | PSR_CPL(3)) & ~PSR_IC, "itc.d r5"
+//= level_insert 5400 isr=0010+ni.0 | volume 3, itc
+	OWN_PAIR level_insert_tr, (KPSR | PSR_CPL(3)) & ~PSR_IC, "itr.d dtr[r5] = r5"
+//= level_insert_tr 5400 isr=0010+ni.0 | volume 3, itr
+	OWN_PAIR level_register, KPSR | PSR_CPL(3), "mov cr.ivr = r5"
+//= level_register 5400 isr=0000.0 | volume 3, mov cr: read-only registers at every level
+	OWN_PAIR dfl_nat, KPSR | PSR_DFL, "setf.sig f5 = r4", 1
+//= dfl_nat 5500 isr=0001.0 | volume 3, setf
+	OWN_PAIR dfl_miss, KPSR | PSR_DFL, "ldfs f5 = [r4]"
+//= dfl_miss 5500 isr=0001+r.0 | volume 2, table 5-6: Disabled Floating-point Register before Alternate Data TLB
+	OWN_PAIR dfh_pair, KPSR | PSR_DFH, "ldfps f40, f41 = [r4]", 1
+//= dfh_pair 5500 isr=0002+r.0 | volume 2, table 5-6: Disabled Floating-point Register before Register NaT Consumption
+	OWN_PAIR nat_number, KPSR, "mov r8 = pkr[r4]", 1
+//= nat_number 5600 isr=0010.0 | volume 2, table 5-6: Register NaT Consumption before Reserved Register/Field
+	OWN_PAIR nat_insert, KPSR & ~PSR_IC, "itc.d r4", 1
+//= nat_insert 5600 isr=0010+ni.0 | volume 3, itc
+	OWN_PAIR miss_unaligned, KPSR | PSR_AC, "adds r4 = 1, r4;; xchg8 r8 = [r4], r5"
+//= miss_unaligned 1000 isr=0000+w+r.1 | volume 2, table 5-6: Alternate Data TLB before Unaligned Data Reference
+
+// a trap of a branch comes before the faults of its target
+	.macro TARGET_PAIR name, psr
+	CASE \name
+	movl r4 = IN(1, 0x10)
+	;;
+	mov b1 = r4
+	ENTER \psr
+	.explicit
+	AT \name
+	{ .mib
+	nop.m 0
+	nop.i 0
+	br.cond.sptk.many b1 ;;
+	}
+	.default
+	END \name, ISR | IIPA
+	.endm
+	TARGET_PAIR branch_miss, KPSR | PSR_TB
+//= branch_miss 5f00 isr=0004.2 iipa=+000 | volume 2, 5.5: the trap is of the instruction before
+	TARGET_PAIR step_miss, KPSR | PSR_SS | PSR_RI(2)
+//= step_miss 6000 isr=0008.2 iipa=+000 | volume 2, 5.5
+	TARGET_PAIR plain_miss, KPSR
+//= plain_miss 0c00 isr=0000+x.0 iipa=+000 | volume 2, 5.5
 	FINISH
