@@ -129,6 +129,8 @@
 //= fetched_level3 5900 isr=0000+x.0 iip=+000 ipsr=0000101309022000 | volume 2, 8.3, 0x5900
 	STOP_AT fetched_mask, FETCH | LEVELS(15) | (WHOLE & ~0xf), KPSR | PSR_DB, ISR | IIP, 8
 //= fetched_mask 5900 isr=0000+x.0 iip=+000 | volume 2, 7.1.1
+	STOP_AT fetched_low_bits, FETCH | LEVELS(15) | WHOLE, KPSR | PSR_DB, ISR | IIP, 7
+//= fetched_low_bits 5900 isr=0000+x.0 iip=+000 | volume 2, table 7-1: bits 3:0 of an IBR are ignored
 	STOP_AT fetched_first, FETCH | LEVELS(15) | WHOLE, KPSR | PSR_DB, ISR | IIP, 0, "break.m 0x99"
 //= fetched_first 5900 isr=0000+x.0 iip=+000 | volume 2, table 5-6: before the instruction's own faults
 	.macro RESUME_AT name, psr, fields=ISR | IIP

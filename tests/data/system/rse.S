@@ -299,4 +299,64 @@ serve:
 	END rsc_level0, R8
 	mov ar.rsc = r0
 //= rsc_level0 none r8=0000000000000004 | volume 1, 3.1.8.2
+
+// the walker serves the register stack, too
+	.set WALKER, TABLE | 20 << 2 | 1
+	.macro WALKED name, entry, mapped, fields=ISR | IFA
+	CASE \name
+	movl r2 = TABLE + (0x8000 >> 14 << 3)
+	movl r3 = \entry
+	;;
+	st8 [r2] = r3
+	SETRR 2, RRV(2, 14, 1)
+	SETCR pta, WALKER
+	.if \mapped
+	MAP d, IN(2, TABLE), RWX | TABLE, 20
+	.endif
+	BACKING PLACE + 0x20
+	alloc r2 = ar.pfs, 0, 8, 0, 0
+	;;
+	FRAME_OUT
+	ENTER KPSR
+	AT \name
+	flushrs
+	;;
+	END \name, \fields
+	USUAL
+	SETCR pta, 15 << 2
+	SETRR 2, RRV(2, 14, 0)
+	UNMAP PLACE, 14
+	UNMAP IN(2, TABLE), 20
+	.endm
+	WALKED walked, RWX | PAGE, 1
+//= walked none | volume 2, 4.1.7
+	WALKED walked_absent, 0, 1
+//= walked_absent 5000 isr=0000+w+rs.0 ifa=4000000000008020 | volume 2, 4.1.8
+	WALKED walked_reserved, RWX | MA(1), 1
+//= walked_reserved 0800 isr=0000+w+rs.0 ifa=4000000000008020 | volume 2, 8.3, 0x0800
+	WALKED walked_missing, RWX | PAGE, 0, ISR | IFA | IHA | ITIR
+//= walked_missing 0000 isr=0000+w+rs.0 ifa=4000000000008020 itir=0000000000001238 iha=4000000000800010 | volume 2, 8.3, 0x0000
+	CASE walked_return
+	movl r2 = TABLE + (0x8000 >> 14 << 3)
+	movl r3 = RWX | PAGE
+	;;
+	st8 [r2] = r3
+	SETRR 2, RRV(2, 14, 1)
+	SETCR pta, WALKER
+	BACKING PLACE + 0x100
+	movl r4 = 0x408
+	movl r5 = at_walked_return
+	;;
+	mov ar.pfs = r4
+	mov b1 = r5
+	;;
+	br.ret.sptk.many b1
+	;;
+	AT walked_return
+	nop.m 0
+	END walked_return, ISR | IFA | IHA | IIP
+	USUAL
+	SETCR pta, 15 << 2
+	SETRR 2, RRV(2, 14, 0)
+//= walked_return 0000 isr=0000+r+rs+ir.0 iip=+000 ifa=40000000000080f8 iha=4000000000800010 | volume 2, 8.3, 0x0000, table 5-6: IR VHPT Data
 	FINISH
