@@ -99,7 +99,7 @@ rotated_handler:
 //= rotated 2c00 r8=8032002fbe3c8810 | volume 2, 3.3.5.7; volume 1, 3.1.7: IFS.ifm is CFM with sor and the rotating bases
 
 // slots: ei and IPSR.ri of faults and traps in slot 1 and 2
-	.macro SLOTTED name, template, first, second, third, psr=KPSR
+	.macro SLOTTED name, template, first, second, third, psr=KPSR, fields=IIPA | IPSR
 	CASE \name
 	movl r4 = IN(1, 0x8000)
 	ENTER \psr
@@ -111,7 +111,7 @@ rotated_handler:
 	\third ;;
 	}
 	.default
-	END \name, ISR | IIP | IIPA | IPSR
+	END \name, ISR | IIP | \fields
 	.endm
 	SLOTTED slot_store, mmi, "nop.m 0", "st8 [r4] = r4", "nop.i 0"
 //= slot_store 1000 isr=0000+w.1 iip=+000 iipa=+000 ipsr=0000121008022000 | volume 2, 3.3.5.2
@@ -123,8 +123,8 @@ rotated_handler:
 //= slot_frame 5400 isr=0000.2 iip=+000 iipa=+000 ipsr=0000141008022000 | volume 2, 3.3.5.2
 	SLOTTED slot_kernel_register, mmi, "nop.m 0", "mov ar.k1 = r4", "nop.i 0", KPSR | PSR_CPL(3)
 //= slot_kernel_register 5400 isr=0020.1 iip=+000 iipa=+000 ipsr=0000121308022000 | volume 2, 3.3.5.2
-	SLOTTED slot_illegal_after, mmi, "ld8 r8 = [r4]", "mov cr.ivr = r4", "nop.i 0"
-//= slot_illegal_after 1000 isr=0000+r.0 iip=+000 iipa=-010 ipsr=0000101008022000 | volume 2, 5.6: in program order, whatever the priorities
+	SLOTTED slot_illegal_after, mmi, "ld8 r8 = [r4]", "mov cr.ivr = r4", "nop.i 0", KPSR, IPSR
+//= slot_illegal_after 1000 isr=0000+r.0 iip=+000 ipsr=0000101008022000 | volume 2, 5.6: in program order, whatever the priorities
 	SLOTTED slot_predicate, mmi, "(p0) nop.m 0", "(p0) break.m 0x98", "nop.i 0"
 //= slot_predicate 2c00 isr=0000.1 iip=+000 iipa=+000 ipsr=0000121008022000 | volume 2, 3.3.5.2
 
@@ -230,6 +230,6 @@ rotated_handler:
 	;;
 	alloc r2 = ar.pfs, 0, 8, 0, 0
 	;;
-//= frame_and_interrupt 3000 isr=0000+ir.0 iip=+000 | volume 2, 3.3.5.2, table 5-6: interrupts before IR faults
+//= frame_and_interrupt 3000 isr=0000+ir.0 iip=+000 | volume 2, 3.3.5.2, 6.7: a sequence of mandatory loads is interrupted; table 5-6
 //ski frame_and_interrupt: it raises the fault of the frame behind the interrupt, although the handler has covered it
 	FINISH

@@ -32,22 +32,22 @@
 //= unaligned 5a00 isr=0000+r.0 ifa=0000000000400001 | volume 2, 8.3, 0x5a00
 
 	PHYSICAL beyond_load, "ld8 r8 = [r4]", 1 << 50, ISR | IFA | IIP
-//= beyond_load 5400 isr=0030+r.0 iip=+000 ifa=0004000000000000 | volume 2, 4.3.1, 8.3, 0x5400: Unimplemented Data Address has code 3, r and w
-	PHYSICAL beyond_load62, "ld8 r8 = [r4]", 1 << 62
-//= beyond_load62 5400 isr=0030+r.0 ifa=4000000000000000 | volume 2, 4.3.1
+//= beyond_load 5400 isr=0030+r.0 iip=+000 ifa=0004000000000000 | volume 2, 4.3.1, 8.3, 0x5400: Unimplemented Data Address has code 3, r and w; IFA by 3.3.5.4
+	PHYSICAL beyond_load62, "ld8 r8 = [r4]", 1 << 62, ISR
+//= beyond_load62 5400 isr=0030+r.0 | volume 2, 4.3.1
 	PHYSICAL beyond_store, "st8 [r4] = r5", UC | 1 << 51
 //= beyond_store 5400 isr=0030+w.0 ifa=8008000000000000 | volume 2, 4.3.1: with bit 63 as well
-	PHYSICAL beyond_exchange, "xchg8 r8 = [r4], r5", 1 << 50
-//= beyond_exchange 5400 isr=0030+w+r.0 ifa=0004000000000000 | volume 2, 4.3.1
+	PHYSICAL beyond_exchange, "xchg8 r8 = [r4], r5", 1 << 50, ISR
+//= beyond_exchange 5400 isr=0030+w+r.0 | volume 2, 4.3.1
 	PHYSICAL beyond_speculative, "ld8.s r8 = [r4];; tnat.nz p6, p7 = r8;; (p6) mov r8 = 1", 1 << 50, R8
 //= beyond_speculative none r8=0000000000000001 | volume 2, 5.5.5, table 5-4: deferred always
 //ski beyond_speculative: it raises the fault
 	PHYSICAL beyond_prefetch, "lfetch [r4]", 1 << 50
 //= beyond_prefetch none | volume 3, lfetch
-	PHYSICAL beyond_prefetch_fault, "lfetch.fault [r4]", 1 << 50
-//= beyond_prefetch_fault 5400 isr=0034+r+na.0 ifa=0004000000000000 | volume 3, lfetch
-	PHYSICAL beyond_flush, "fc r4", 1 << 50
-//= beyond_flush 5400 isr=0031+r+na.0 ifa=0004000000000000 | volume 3, fc
+	PHYSICAL beyond_prefetch_fault, "lfetch.fault [r4]", 1 << 50, ISR
+//= beyond_prefetch_fault 5400 isr=0034+r+na.0 | volume 3, lfetch
+	PHYSICAL beyond_flush, "fc r4", 1 << 50, ISR
+//= beyond_flush 5400 isr=0031+r+na.0 | volume 3, fc
 	PHYSICAL beyond_unaligned, "ld8 r8 = [r4]", 1 << 50 | 1, ISR, REAL | PSR_AC
 //= beyond_unaligned 5400 isr=0030+r.0 | volume 2, table 5-6
 	PHYSICAL beyond_level3, "ld8 r8 = [r4]", 1 << 50, ISR, REAL | PSR_CPL(3)

@@ -209,7 +209,7 @@
 	RETURN return_no_locals, -1, KPSR, ISR, 0, 0x8
 //= return_no_locals none | volume 2, 6.5: a frame without locals reads nothing
 	RETURN return_trap, -1, KPSR | PSR_TB, ISR | IIP
-//= return_trap 5f00 isr=0004+ir.2 iip=+000 | volume 2, 3.3.5.2, table 5-6: the trap of the branch first, with the frame as it is
+//= return_trap 5f00 isr=0004+ir.2 iip=+000 | volume 2, 3.3.5.2, 6.7, table 5-6: the trap of the branch first, with the frame as it is, which stays so in the handler
 //ski return_trap: it goes on to load the frame in the handler
 	CASE return_retried
 	STORE PAGE + 0xc0, 0x1111
