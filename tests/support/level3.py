@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from elf_images import Piece, elf_image
+
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "engine"
 SOURCE, KERNEL = FOLDER / "level3.S", FOLDER / "level3.bin"
 KERNEL_AT, ENTRY = 0x100000, 0x107000
@@ -23,7 +25,6 @@ STACK = 0x8000000000000000
 STACK_TOP, BACKING_STORE = STACK + AREA // 2, STACK + AREA // 2 + (1 << 20)
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 SEGMENT = struct.Struct("<IIQQQQQQ")
-MACHINE_IA64, LITTLE_64 = 50, b"\x7fELF\x02\x01\x01" + bytes(9)
 
 
 def segments_of(file: bytes) -> list[tuple[int, bytes]]:
@@ -63,21 +64,7 @@ def level3_image(program: Path, *arguments: str, period: int = 0) -> bytes:
     for va, pa in areas.items():
         numbers += [va, pa, AREA_BITS]
     loaded.append((PARAMETERS, b"".join(number.to_bytes(8, "little") for number in numbers)))
-    return executable(ENTRY, loaded)
-
-
-def executable(entry: int, loaded: Sequence[tuple[int, bytes]]) -> bytes:
-    """An ELF file that loads these contents at these physical addresses."""
-    at = HEADER.size + SEGMENT.size * len(loaded)
-    header = HEADER.pack(
-        LITTLE_64, 2, MACHINE_IA64, 1, entry, HEADER.size, 0, 16, HEADER.size, SEGMENT.size, len(loaded), 0, 0, 0
-    )
-    table, contents = b"", b""
-    for place, content in loaded:
-        length = len(content)
-        table += SEGMENT.pack(1, 7, at + len(contents), place, place, length, length, 1)
-        contents += content
-    return header + table + contents
+    return elf_image(ENTRY, [Piece(content, place, place) for place, content in loaded])
 
 
 TOOLS = ("cpp", "ia64-linux-gnu-as", "ia64-linux-gnu-ld", "ia64-linux-gnu-objcopy")
