@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
-from played_system import PlayedSystem, changing, played
+from played_system import PlayedSystem, changing, kind_of, played
 
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
+from pfmon.pmu.capture.capture_values import CaptureRegisters
 from pfmon.pmu.model.request import IpEarRequest
 from pfmon.session.run.system_pmu import SystemPmu
+from pfmon.stream._stream import Mark
 
 PROGRAM = ("chase", "64", "500")
 STEP = 40
@@ -103,3 +105,109 @@ def test_nothing_is_captured_without_a_level(name: str, pmc: int) -> None:
         counts.append(monitored.access("read_pmd", 4))
         monitored.finish()
     assert counts[1] >= counts[0] > 0 == counts[2] == counts[3]
+
+
+TRACE = range(48, 64)
+
+
+def captured(name: str, pmu: str = "montecito") -> tuple[PlayedSystem, SystemPmu]:
+    """Code at level 0 that has run for a while, with a capture."""
+    code = played(*PROGRAM)
+    engine = PlayedSystem(code, [PP] * len(code.runs))
+    monitored = SystemPmu(get(pmu), engine, load(pmu))
+    for register, value in get(pmu).program([name], plm=PLM, system_wide=True).writes.items():
+        monitored.access("write_pmc", int(register[3:]), value)
+    monitored.next_stop()
+    engine.play(monitored.consumer, 1500)
+    return engine, monitored
+
+
+def test_what_was_captured_stays_when_a_counter_is_written() -> None:
+    """A handler reads it when it has programmed the counter anew."""
+    for name, pmds in (("DATA_EAR_CACHE_LAT4", (32, 33, 36)), ("L1I_EAR_CACHE_LAT0", (34, 35)), ("ETB_EVENT", TRACE)):
+        engine, monitored = captured(name)
+        with monitored.running:
+            before = [monitored.access("read_pmd", number) for number in pmds]
+            monitored.access("write_pmc", 0, 1)
+            monitored.access("write_pmc", 4, 0)
+            monitored.access("write_pmc", 5, 0x02000841)
+            monitored.next_stop()
+            engine.play(monitored.consumer, 1700)
+            assert [monitored.access("read_pmd", number) for number in pmds] == before and any(before)
+        monitored.finish()
+
+
+def test_code_writes_the_index_of_the_trace_buffer() -> None:
+    engine, monitored = captured("ETB_EVENT")
+    with monitored.running:
+        for number in TRACE:
+            monitored.access("write_pmd", number, 0)
+        monitored.access("write_pmd", 39, 0)
+        monitored.access("write_pmd", 38, 14)
+        assert monitored.access("read_pmd", 38) == 14
+        monitored.next_stop()
+        while monitored.access("read_pmd", 38) == 14:
+            engine.play(monitored.consumer, engine.retired + 1)
+        assert monitored.access("read_pmd", 62) and not monitored.access("read_pmd", 48)
+        assert [monitored.access("read_pmd", number) for number in range(50, 62)] == [0] * 12
+        engine.play(monitored.consumer, engine.retired + 400)
+        assert monitored.access("read_pmd", 38) >> 5 & 1 and monitored.access("read_pmd", 50)
+    monitored.finish()
+
+
+def test_code_clears_an_event_address_register() -> None:
+    engine, monitored = captured("DATA_EAR_CACHE_LAT4")
+    with monitored.running:
+        assert monitored.access("read_pmd", 36)
+        monitored.access("write_pmc", 0, 1)
+        monitored.access("write_pmd", 36, 0)
+        monitored.next_stop()
+        engine.play(monitored.consumer, 1700)
+        assert monitored.access("read_pmd", 36) == 0
+        monitored.access("write_pmc", 0, 0)
+        monitored.next_stop()
+        engine.play(monitored.consumer, 2500)
+        assert monitored.access("read_pmd", 36)
+    monitored.finish()
+
+
+@pytest.mark.parametrize(
+    ("pmu", "event"), [("itanium", "BRANCH_EVENT"), ("itanium2", "BRANCH_EVENT"), ("montecito", "ETB_EVENT")]
+)
+def test_a_trace_is_read_back_from_its_registers(pmu: str, event: str) -> None:
+    _, monitored = captured(event, pmu)
+    with monitored.running:
+        units = get(pmu).target.captures
+        assert units
+        values = {number: monitored.access("read_pmd", number) for number in units.branches.data}
+        made = CaptureRegisters(get(pmu))
+        assert {number: values[number] for number in made.trace(made.trace_in(values))} == made.trace(
+            made.trace_in(values)
+        )
+    monitored.finish()
+
+
+def test_an_interruption_is_captured_with_its_handler() -> None:
+    """From the instruction that was interrupted to the first of the handler (Montecito manual section 3.3.10.1)."""
+    code = played(*PROGRAM)
+    marks = [[kind_of(mark) for mark in run.marks] for run in code.runs[:-1]]
+    interrupted = [place for place, kinds in enumerate(marks) if Mark.INTERRUPTION in kinds]
+    found = 0
+    for place in interrupted[:20]:
+        engine = PlayedSystem(code, [PP] * len(code.runs))
+        monitored = SystemPmu(get("montecito"), engine, load("montecito"))
+        lengths = [len(code.blocks[run.block].instructions) for run in code.runs]
+        with monitored.running:
+            for register, value in get("montecito").program(["ETB_EVENT"], plm=15, system_wide=True).writes.items():
+                monitored.access("write_pmc", int(register[3:]), value)
+            monitored.next_stop()
+            engine.play(monitored.consumer, sum(lengths[: place + 2]))
+            last = code.blocks[code.runs[place].block]
+            source = (last.instructions[-1].address & ~15) + 16 * (last.instructions[-1].address & 3 == 2)
+            handler = code.blocks[code.runs[place + 1].block].ip & ~15
+            entries = [monitored.access("read_pmd", number) for number in TRACE]
+        monitored.finish()
+        addresses = [entry >> 4 << 4 for entry in entries]
+        pairs = zip(addresses, addresses[1:] + addresses[:1], strict=True)
+        found += any(target == handler and first in (source, source - 16) for first, target in pairs)
+    assert found == len(interrupted[:20]) > 0

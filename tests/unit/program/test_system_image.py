@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from system_images import EM_X86_64, MB, PT_DYNAMIC, PT_INTERP, Piece, elf_image, flat_image
+from elf_images import EM_X86_64, MB, PT_DYNAMIC, PT_INTERP, Piece, elf_image, flat_image
 
 from pfmon.errors import PfmonError
 from pfmon.program import system_image

@@ -329,6 +329,18 @@ cdef class CaptureUnits(CaptureListener):
         return ([self.trace.entries[i] for i in range(self.trace.size)],
                 [self.trace.extensions[i] for i in range(self.trace.size)], self.trace.next, bool(self.trace.full))
 
+    def forget(self, bint data, bint fetch):
+        """Forgets what the data EAR or the instruction EAR captured last: their registers were written."""
+        self.data_there = self.data_there and not data
+        self.fetch_there = self.fetch_there and not fetch
+
+    def load_trace(self, entries, extensions, uint32_t following, bint full):
+        """Sets the contents of the trace buffer, as `branches` has them: its registers were written."""
+        cdef uint32_t i
+        for i in range(self.trace.size):
+            self.trace.entries[i], self.trace.extensions[i] = entries[i], extensions[i]
+        self.trace.next, self.trace.full = following % max(1, self.trace.size), full
+
     def clear(self):
         """Clears all captures, as a driver does after a sample."""
         cdef uint32_t size = self.trace.size

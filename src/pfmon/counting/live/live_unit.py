@@ -152,10 +152,11 @@ class LiveUnit:
         setting, made = self._unit.capturing, self._values
         assert made
         values: dict[int, int] = {}
-        if setting.data:
-            values |= made.data(captures.data())
-        if setting.fetch:
-            values |= made.fetch(captures.fetched())
+        data, fetched = captures.data(), captures.fetched()
+        if setting.data and (data or not self._refusals):
+            values |= made.data(data)
+        if setting.fetch and (fetched or not self._refusals):
+            values |= made.fetch(fetched)
         if setting.branches or setting.ip_ear is not None:
             values |= made.trace(captures.branches())
         self.registers.store(values)
@@ -173,6 +174,17 @@ class LiveUnit:
     def data_ranges(self) -> Sequence[tuple[int, int]]:
         """(address, mask) of the data ranges in force."""
         return self._unit.data_ranges or ()
+
+    def load_captures(self, number: int) -> None:
+        """Captures go on behind what code has written to PMD ``number`` of an event address register, or of the trace
+        buffer; after `sync`."""
+        units, captures = self._model.target.captures, self._captures
+        if captures is None or self._values is None or units is None:
+            return
+        captures.forget(number in units.data.data, number in units.instruction.data)
+        if number in units.branches.data:
+            held = {one: self.registers.peek(f"pmd{one}") for one in units.branches.data}
+            captures.load_trace(*self._values.trace_in(held))
 
     def clear_captures(self) -> None:
         """Clears the event address registers and the trace buffer, as a driver does after reading them."""
@@ -274,8 +286,9 @@ class LiveUnit:
         and each counter's distance to overflow. PfmonError as in the constructor."""
         if self.registers.configured != self._programmed:
             self._programmed = self.registers.configured
-            self._unit = CountingUnit(self._model, self.registers, self._guests, self._refusals)
-            self._captures = self._unit.captures(self._table, self._seed)
+            before, self._unit = self._unit, CountingUnit(self._model, self.registers, self._guests, self._refusals)
+            if not (self._refusals and self._unit.captures_like(before)):
+                self._captures = self._unit.captures(self._table, self._seed)
             self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles(), self._captures)
             if self._records:
                 self._tell(self._records)

@@ -244,6 +244,17 @@ class CountingUnit:
         self._captures.append(made)
         return made
 
+    def captures_like(self, other: CountingUnit) -> bool:
+        """Whether the event address registers and the trace buffer capture the same as those of another unit."""
+        return self._capture_key == other._capture_key
+
+    @property
+    def _capture_key(self) -> tuple[object, ...]:
+        if not self.capturing.captures:
+            return ()
+        events = zip(self._captured_events(), self._captured_at, strict=True)
+        return self.capturing, self.data_ranges, self._captured_at, [self._filter(*one) for one in events]
+
     def _captured_events(self) -> list[Event]:
         """Events that count captures of the data EAR, the instruction EAR and the trace buffer; of an Intel processor,
         three times one of precise loads; of an AMD processor, which has no qualifiers, any."""

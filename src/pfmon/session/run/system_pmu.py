@@ -135,6 +135,8 @@ class SystemPmu:
         if name in self.registers.registers:
             self.registers.write(name, value)
             self._changed = True
+            if register == "pmd":
+                self._unit.load_captures(number)
 
     def next_stop(self) -> int | None:
         """Return the number of retired instructions up to which no interrupt can be due, so that the engine stops there

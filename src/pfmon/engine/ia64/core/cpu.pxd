@@ -38,7 +38,7 @@ cdef enum:
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
-    MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes at most four
+    MAX_MARKS = 8 * MAX_BLOCK    # an instruction writes at most four in user mode, eight in system mode
     NO_CONDITION = 255           # Instruction.condition of an unpredicated one
 
 # Why a chain of operations returned to the driver.

@@ -7,7 +7,7 @@ what is here is the way for all others, and fills it.
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from pfmon.stream._stream cimport Mark
+from pfmon.stream._stream cimport Mark, mark_word
 
 cdef enum:
     READ = PROTECT_READ
@@ -203,19 +203,20 @@ cdef uint8_t* refuse_physical(Cpu* cpu, uint64_t address, uint32_t rights) noexc
     return refuse(cpu, address, rights, FAULT_MACHINE_CHECK)
 
 
-cdef void fill_host_entry(Cpu* cpu, const DataReference* reference, const TranslationEntry* entry, uint8_t* host) noexcept nogil:
-    """Enter a page into the host-side translation cache, if references to all of it succeed as this one has."""
+cdef bint fill_host_entry(Cpu* cpu, const DataReference* reference, const TranslationEntry* entry, uint8_t* host) noexcept nogil:
+    """Enter a page into the host-side translation cache, if references to all of it succeed as this one has. Returns
+    whether it was entered: further references are not seen here."""
     cdef SystemState* system = cpu.system
     cdef uint64_t page = reference.address & ~<uint64_t>(PAGE_SIZE - 1)
     cdef uint64_t physical
     cdef uint32_t rights, i = <uint32_t>(reference.address >> PAGE_SHIFT) & (TLB_SIZE - 1)
     cdef Translation* t = &cpu.tlb[i]
     if entry.attribute != MA_WB or reference.level != cpu.level or system.psr & (PSR_DB | PSR_DA) or cpu.um & UM_BE:
-        return
+        return False
     if reference.virtual != (system.psr & PSR_DT != 0):
-        return
+        return False
     if reference.virtual and entry.last - entry.first < PAGE_SIZE - 1:
-        return
+        return False
     rights = rights_of(entry, cpu.level)
     if reference.virtual:
         if rights & READ and check_keys(system, entry, READ, 0): rights &= ~<uint32_t>READ
@@ -225,6 +226,18 @@ cdef void fill_host_entry(Cpu* cpu, const DataReference* reference, const Transl
     t.read_tag = page if rights & READ else 1 << 12
     t.write_tag = page if rights & WRITE and entry.dirty and not is_code(<MemoryMap*>cpu.memory, physical) else 1 << 12
     note_filled(cpu, i)
+    return True
+
+
+cdef void mark_page(Cpu* cpu, const DataReference* reference, const TranslationEntry* entry, uint64_t physical,
+                    bint covers) noexcept nogil:
+    """Put the frame of a referenced page into a traced stream; ``covers``: of the 16 KB around it."""
+    cdef uint64_t rid = rid_of(cpu.system, reference.address) & 0x7FFF if reference.virtual else 0
+    if not cpu.traced:
+        return
+    append_mark(cpu, mark_word(Mark.PAGE_ADDRESS, reference.address >> 12 | <uint64_t>covers << 55))
+    append_mark(cpu, mark_word(
+        Mark.PAGE_FRAME, (physical >> 12) & 0x3FFFFFFFFFULL | <uint64_t>entry.attribute << 38 | rid << 41))
 
 
 cdef DataReference data_reference(Cpu* cpu, uint64_t address, uint32_t rights) noexcept nogil:
@@ -264,6 +277,7 @@ cdef uint8_t* refer(Cpu* cpu, DataReference* reference, uint32_t size, uint64_t*
     FAULT_NONE), or a fault."""
     cdef TranslationEntry entry
     cdef uint8_t* host
+    cdef bint covers
     cdef int found = translate_data(cpu, reference, &entry, size)
     cpu.fault = FAULT_NONE
     cpu.system.attribute = entry.attribute
@@ -275,8 +289,10 @@ cdef uint8_t* refer(Cpu* cpu, DataReference* reference, uint32_t size, uint64_t*
     physical[0] = physical_of(&entry, reference.address, reference.virtual)
     host = physical_memory(cpu, physical[0], reference.rights & WRITE != 0)
     if host != NULL:
-        fill_host_entry(cpu, reference, &entry, host)
+        covers = fill_host_entry(cpu, reference, &entry, host)
+        mark_page(cpu, reference, &entry, physical[0], covers)
         return host
+    mark_page(cpu, reference, &entry, physical[0], False)
     if device_at(cpu.system, physical[0]) == NULL:
         return refuse_physical(cpu, reference.address, reference.rights)
     return NULL
@@ -435,6 +451,7 @@ cdef int backing_store_word(Cpu* cpu, uint64_t address, uint64_t* value, bint wr
             refuse_physical(cpu, address, reference.rights)
         system.reference |= ISR_RS
         return 0
+    system.psr &= ~(PSR_DA | PSR_DD)     # they hold for one mandatory reference (volume 2, 3.3.2)
     word = value[0]
     if write:
         (<uint64_t*>host)[0] = byteswap(word) if cpu.rsc & RSC_BE else word

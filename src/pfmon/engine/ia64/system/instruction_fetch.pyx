@@ -20,6 +20,13 @@ cdef int check_fetch(Cpu* cpu, const TranslationEntry* entry) noexcept nogil:
     return FAULT_NONE
 
 
+cdef bint implemented_instruction(Cpu* cpu, uint64_t address) noexcept nogil:
+    """Whether the processor implements all bits of an instruction's address."""
+    if cpu.system.psr & PSR_IT:
+        return implemented_virtual(cpu.system, address)
+    return implemented_physical(cpu.system, address)
+
+
 cdef int translate_fetch(Cpu* cpu, uint64_t address, uint64_t* physical) noexcept nogil:
     """The physical address of a bundle, or its fault."""
     cdef SystemState* system = cpu.system

@@ -59,7 +59,7 @@ def _fill_vectors():
         (FAULT_PRIVILEGED_OPERATION, 0x5400, 0, 0x10),
         (FAULT_PRIVILEGED_REGISTER, 0x5400, 0, 0x20),
         (FAULT_RESERVED_REGISTER_FIELD, 0x5400, 0, 0x30),
-        (FAULT_UNIMPLEMENTED_ADDRESS, 0x5400, OF_DATA, 0x30),
+        (FAULT_UNIMPLEMENTED_ADDRESS, 0x5400, WRITES_IFA | OF_DATA, 0x30),
         (FAULT_ILLEGAL_DEPENDENCY, 0x5400, 0, 0x80),
         (FAULT_DISABLED_FP, 0x5500, 0, 0),
         (FAULT_REGISTER_NAT_CONSUMPTION, 0x5600, OF_DATA, 0x10),
@@ -112,7 +112,7 @@ cdef uint64_t status_of(Cpu* cpu, int number, Instruction* ins) noexcept nogil:
     cdef const Vector* vector = &VECTORS_BY_FAULT[number]
     cdef uint64_t isr = vector.code
     if number == FAULT_VHPT_TRANSLATION:
-        isr |= ISR_X if ins == NULL else 0
+        isr |= ISR_X if ins == NULL and not system.reference & ISR_RS else 0
     if vector.records & OF_FETCH:
         return isr | ISR_X
     if number == FAULT_FP_FAULT:
@@ -174,7 +174,7 @@ cdef bint enter_handler(Cpu* cpu, uint32_t offset, uint64_t isr, bint nested) no
         if system.incomplete_frame:
             isr |= ISR_IR
         system.cr[CR_ISR] = isr
-    system.ic_in_flight = 0
+    system.ic_in_flight = system.frame_pending = 0
     psr &= PSR_UP | PSR_MFL | PSR_MFH | PSR_PK | PSR_DT | PSR_RT | PSR_MC | PSR_IT
     if dcr & DCR_BE: psr |= PSR_BE
     if dcr & DCR_PP: psr |= PSR_PP

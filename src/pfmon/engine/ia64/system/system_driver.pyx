@@ -112,22 +112,28 @@ cdef Block* system_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     if cpu.fault:
         cpu.fault_address = cpu.ip & ~<uint64_t>15
         return NULL
+    if system.psr & PSR_DB and instruction_breakpoint(cpu, cpu.ip):
+        cpu.fault, cpu.fault_address = FAULT_INST_DEBUG, cpu.ip & ~<uint64_t>15
+        return NULL
     return next_block(cpu, blocks)
 
 
-cdef int step_traps(Cpu* cpu, Block* block, uint64_t psr, uint32_t retired) noexcept nogil:
+cdef bint branches(Cpu* cpu, Instruction* ins, int status) noexcept nogil:
+    """Whether an instruction that has retired is a taken branch, or a check that branched."""
+    if status == STATUS_CUT:
+        return True
+    if ins.row == NULL or not (<Row*>ins.row).kind & Kind.BRANCH:
+        return False
+    return ins.condition == NO_CONDITION or (cpu.block_word[0] >> (32 + ins.condition)) & 1
+
+
+cdef uint32_t step_traps(Cpu* cpu, Instruction* ins, uint64_t psr, int status) noexcept nogil:
     """The traps after a stepped instruction: taken branch and single step (volume 2, 5.6)."""
-    cdef Instruction* ins = &block.instructions[0]
     cdef uint32_t traps = 0
-    cdef bint taken
-    if not retired or cpu.system.returned:
-        return 0
     if psr & PSR_SS:
         traps |= TRAP_SINGLE_STEP
-    if psr & PSR_TB and ins.row != NULL and (<Row*>ins.row).kind & Kind.BRANCH:
-        taken = ins.condition == NO_CONDITION or (cpu.block_word[0] >> (32 + ins.condition)) & 1
-        if taken:
-            traps |= TRAP_TAKEN_BRANCH
+    if psr & PSR_TB and branches(cpu, ins, status):
+        traps |= TRAP_TAKEN_BRANCH
     return traps
 
 
@@ -135,13 +141,14 @@ cdef int step_system(Cpu* cpu, BlockCache* blocks, Block* block) noexcept nogil:
     """Run one instruction, whose PSR bits hold for it alone, and note its traps."""
     cdef SystemState* system = cpu.system
     cdef uint64_t psr = system.psr, before = cpu.retired
-    cdef int why
+    cdef int why, status
     system.returned = 0
     drop_filled(cpu)                     # psr.ed and breakpoints are tested on the slow way
-    why = handle_system_status(cpu, blocks, run_checked(cpu, block, 0, 1))
+    status = run_checked(cpu, block, 0, 1)
+    why = handle_system_status(cpu, blocks, status)
     if cpu.retired != before and not system.returned:
         system.psr &= ~(PSR_ID | PSR_DA | PSR_DD | PSR_IA | PSR_ED)
-        system.traps |= step_traps(cpu, block, psr, 1)
+        system.traps |= step_traps(cpu, &block.instructions[0], psr, status)
     return why
 
 
@@ -149,6 +156,8 @@ cdef bint before_instruction(Cpu* cpu, int* why) noexcept nogil:
     """Deliver what comes before the next instruction, by priority: traps of the last one, an external interrupt,
     mandatory loads of its frame (volume 2, table 5-6). True: something was delivered."""
     cdef SystemState* system = cpu.system
+    if not implemented_instruction(cpu, cpu.ip):
+        system.traps |= TRAP_UNIMPLEMENTED_ADDRESS
     if system.traps:
         deliver(cpu, FAULT_TRAP, NULL)
         return True
@@ -164,10 +173,6 @@ cdef bint before_instruction(Cpu* cpu, int* why) noexcept nogil:
             if not deliver(cpu, cpu.fault, NULL):
                 why[0] = WHY_CHECK
             return True
-    if system.psr & PSR_DB and instruction_breakpoint(cpu, cpu.ip):
-        cpu.fault_address = cpu.ip & ~<uint64_t>15
-        deliver(cpu, FAULT_INST_DEBUG, NULL)
-        return True
     return False
 
 
@@ -202,6 +207,8 @@ cdef int drive_system(Processor self, Consumer consumer, bint single) noexcept n
             if not deliver(cpu, cpu.fault, NULL):
                 why = WHY_CHECK
             continue
+        if cpu.mark_count:               # of the fetch
+            write_marks(cpu)
         exact = min(self.exact_at, system.timer_at)
         cpu.limit = self.next_limit(exact)
         system.run_start = cpu.out

@@ -8,7 +8,8 @@ cdef enum:
     MASKED = 1 << 16             # m of ITV, PMV, CMCV, LRR0 and LRR1
     DEFAULT_PAGE = 12 << 2       # RR.ps
 
-PMU_ACCESSES = {READ_PMD: "read_pmd", WRITE_PMD: "write_pmd", READ_PMC: "read_pmc", WRITE_PMC: "write_pmc"}
+PMU_ACCESSES = {READ_PMD: "read_pmd", WRITE_PMD: "write_pmd", READ_PMC: "read_pmc", WRITE_PMC: "write_pmc",
+                WRITE_IBR: "write_ibr", WRITE_DBR: "write_dbr"}
 
 
 cdef void reset(Cpu* cpu) noexcept nogil:
@@ -120,7 +121,8 @@ cdef class SystemProcessor(Processor):
 
     @property
     def pmu_access(self):
-        """(kind, number, value) of the move for which ``run`` returned PMD: read_pmd, write_pmd, read_pmc, write_pmc.
+        """(kind, number, value) of the move for which ``run`` returned PMD: read_pmd, write_pmd, read_pmc, write_pmc,
+        write_ibr, write_dbr (breakpoint registers qualify events).
         `answer_pmd` gives the value of a read, and acknowledges a write."""
         cdef SystemState* system = self.cpu.system
         return PMU_ACCESSES[system.pmu_access], self.cpu.fault_info, system.pmu_value

@@ -216,3 +216,5 @@ cdef enum PmuAccess:
     WRITE_PMD = 1
     READ_PMC = 2
     WRITE_PMC = 3
+    WRITE_IBR = 4
+    WRITE_DBR = 5

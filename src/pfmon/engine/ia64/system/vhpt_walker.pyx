@@ -3,6 +3,10 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
+from pfmon.stream._stream cimport (
+    NO_INSTRUCTION, WALK_DISABLED, WALK_FAILED, WALK_INSERTED, WALK_MISSED, Mark, Walk, indexed, mark_word,
+    packed_address)
+
 cdef enum:
     PTA_VE = 1 << 0
     PTA_VF = 1 << 8
@@ -99,6 +103,25 @@ cdef uint64_t* vhpt_entry(Cpu* cpu, uint64_t at, int* missed) noexcept nogil:
     return <uint64_t*>physical_memory(cpu, physical_of(entry, at, True), False)
 
 
+cdef int mark_walk(Cpu* cpu, uint32_t side, Walk outcome, uint64_t at, const TranslationEntry* found) noexcept nogil:
+    """Put a walk into the stream, with the physical address of the entry that it read (0: none)."""
+    cdef uint64_t value = (side == DATA_SIDE) | <uint64_t>outcome << 1
+    if found != NULL:
+        value |= <uint64_t>size_bits(found) << 3
+    append_mark(cpu, mark_word(Mark.WALK, indexed(value, cpu.index if side == DATA_SIDE else NO_INSTRUCTION)))
+    if cpu.traced and at:
+        append_mark(cpu, mark_word(Mark.WALK_ADDRESS, packed_address(at)))
+    return 0
+
+
+cdef uint32_t size_bits(const TranslationEntry* entry) noexcept nogil:
+    """The size of a page as a power of two."""
+    cdef uint32_t bits = 12
+    while bits < 61 and entry.last - entry.first >> bits:
+        bits += 1
+    return bits
+
+
 cdef int walk_vhpt(Cpu* cpu, uint32_t side, uint64_t address, bint walks) noexcept nogil:
     """Search the VHPT after a TLB miss, and insert what is found; a fault, or FAULT_NONE (volume 2, 4.1.8)."""
     cdef SystemState* system = cpu.system
@@ -106,23 +129,34 @@ cdef int walk_vhpt(Cpu* cpu, uint32_t side, uint64_t address, bint walks) noexce
     cdef int failed = FAULT_DATA_TLB if data else FAULT_INST_TLB, missed
     cdef uint64_t at = vhpt_address(system, address)
     cdef uint64_t words[3]
+    cdef uint64_t physical
     cdef TranslationEntry found
     cdef uint64_t* entry
     cdef uint32_t i
     if not walker_enabled(cpu, side, address, walks):
+        mark_walk(cpu, side, WALK_DISABLED, 0, NULL)
         failed = FAULT_ALTERNATE_DATA_TLB if data else FAULT_ALTERNATE_INST_TLB
         return data_miss(system, failed) if data else failed
     entry = vhpt_entry(cpu, at, &missed)
     if entry == NULL:
+        mark_walk(cpu, side, WALK_MISSED if missed else WALK_FAILED, 0, NULL)
         if missed:
             failed = FAULT_VHPT_TRANSLATION
         return data_miss(system, failed) if data else failed
     for i in range(3 if long_format else 1):
         words[i] = byteswap(entry[i]) if system.cr[CR_DCR] & DCR_BE else entry[i]
+    physical = tpa_of(system, at)
     if not long_format:
         words[1] = default_itir(system, address)
-    elif words[2] != vhpt_tag(system, address):
+        words[2] = vhpt_tag(system, address)
+    if words[2] != vhpt_tag(system, address) or not unpack_entry(system, address, words[0], words[1], &found) \
+            or not insert_translation(cpu, side, &found):
+        mark_walk(cpu, side, WALK_FAILED, physical, NULL)
         return data_miss(system, failed) if data else failed
-    if not unpack_entry(system, address, words[0], words[1], &found) or not insert_translation(cpu, side, &found):
-        return data_miss(system, failed) if data else failed
+    mark_walk(cpu, side, WALK_INSERTED, physical, &found)
     return FAULT_NONE
+
+
+cdef uint64_t tpa_of(SystemState* system, uint64_t address) noexcept nogil:
+    """The physical address of a data address that has a translation."""
+    return physical_of(find_translation(system, DATA_SIDE, address), address, True)

@@ -174,7 +174,7 @@ cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32
         block.conditions += code[i].condition != NO_CONDITION
         block.accesses += code[i].accesses
         describe(&code[i], place.privilege, &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
-    enter_block(table, 0, ip, length, cut, file_at(blocks, ip))
+    table.heads[enter_block(table, 0, ip, length, cut, file_at(blocks, ip))].physical = place.physical
     blocks.by_number[blocks.count] = block
     blocks.count += 1
     at = code_hash(code, length)

@@ -87,6 +87,21 @@ cdef int mov_from_cr(Cpu* cpu, Op* op) noexcept nogil:
     return next_op(cpu, op)
 
 
+cdef int pmu_access(Cpu* cpu, Op* op, uint32_t access, uint64_t value) noexcept nogil:
+    """An access to a performance register: the driver returns for it (STATUS_PMD), and the instruction is repeated.
+    Without a PMU all are unimplemented: they read as 0, and writes are ignored (volume 2, 7.2.1)."""
+    if cpu.system.guest_pmu and not cpu.pmd_known:
+        cpu.system.pmu_access, cpu.system.pmu_value = access, value
+        cpu.fault_info = cpu.gr[op.r3] & 0xFF
+        cpu.fault_op = op
+        return STATUS_PMD
+    if access == READ_PMD or access == READ_PMC:
+        cpu.gr[op.r1] = cpu.pmd_value if cpu.pmd_known else 0
+        set_nat(cpu, op.r1, False)
+    cpu.pmd_known = 0
+    return next_op(cpu, op)
+
+
 # --- indirect registers: rr, pkr, ibr, dbr
 
 cdef inline bint refuses(Cpu* cpu, Op* op, bint write, int* number) noexcept nogil:
@@ -175,6 +190,9 @@ cdef int mov_to_dbr(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number
     if refuses(cpu, op, True, &number):
         return fault(cpu, op, number)
+    if cpu.system.guest_pmu and not cpu.pmd_known:
+        return pmu_access(cpu, op, WRITE_DBR, cpu.gr[op.r2])
+    cpu.pmd_known = 0
     return write_breakpoint(cpu, op, cpu.system.dbr, <uint64_t>3 << 60)
 
 cdef int mov_from_dbr(Cpu* cpu, Op* op) noexcept nogil:
@@ -187,6 +205,9 @@ cdef int mov_to_ibr(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number
     if refuses(cpu, op, True, &number):
         return fault(cpu, op, number)
+    if cpu.system.guest_pmu and not cpu.pmd_known:
+        return pmu_access(cpu, op, WRITE_IBR, cpu.gr[op.r2])
+    cpu.pmd_known = 0
     return write_breakpoint(cpu, op, cpu.system.ibr, <uint64_t>7 << 60)
 
 cdef int mov_from_ibr(Cpu* cpu, Op* op) noexcept nogil:
@@ -197,21 +218,6 @@ cdef int mov_from_ibr(Cpu* cpu, Op* op) noexcept nogil:
 
 
 # --- the performance monitor: the guest's PMU answers between two instructions, or there is none
-
-cdef int pmu_access(Cpu* cpu, Op* op, uint32_t access, uint64_t value) noexcept nogil:
-    """An access to a performance register: the driver returns for it (STATUS_PMD), and the instruction is repeated.
-    Without a PMU all are unimplemented: they read as 0, and writes are ignored (volume 2, 7.2.1)."""
-    if cpu.system.guest_pmu and not cpu.pmd_known:
-        cpu.system.pmu_access, cpu.system.pmu_value = access, value
-        cpu.fault_info = cpu.gr[op.r3] & 0xFF
-        cpu.fault_op = op
-        return STATUS_PMD
-    if access == READ_PMD or access == READ_PMC:
-        cpu.gr[op.r1] = cpu.pmd_value if cpu.pmd_known else 0
-        set_nat(cpu, op.r1, False)
-    cpu.pmd_known = 0
-    return next_op(cpu, op)
-
 
 cdef int system_mov_from_pmd(Cpu* cpu, Op* op) noexcept nogil:
     if get_nat(cpu, op.r3):

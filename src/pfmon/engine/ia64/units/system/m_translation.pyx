@@ -222,7 +222,10 @@ cdef int flush_line(Cpu* cpu, Op* op) noexcept nogil:
     cdef TranslationEntry entry
     cdef int number = FAULT_NONE
     if not cpu.system.psr & PSR_DT:
-        return next_op(cpu, op)
+        if implemented_physical(cpu.system, cpu.gr[op.r3]):
+            return next_op(cpu, op)
+        refuse(cpu, cpu.gr[op.r3], PROTECT_READ, FAULT_UNIMPLEMENTED_ADDRESS)
+        return fault_here(cpu, op)
     number = find_non_access(cpu, cpu.gr[op.r3], &entry)
     if number == FAULT_NONE and not rights_of(&entry, cpu.level) & PROTECT_READ:
         number = FAULT_DATA_ACCESS_RIGHTS
