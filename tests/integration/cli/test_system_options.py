@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from command import pfmon
+from elf_images import EM_X86_64, MB, Piece, elf_image, flat_image
 from grids import first_quick
 from shared_programs import folder, needs
-from elf_images import EM_X86_64, MB, Piece, elf_image, flat_image
 
 import pfmon as library
 from pfmon.errors import PfmonError
