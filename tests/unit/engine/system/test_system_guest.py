@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fake_processor import FakeProcessor, Step, asks_pmu, at_break, checks, exits, makes, settings, simulator_call
 from elf_images import MB, Piece, elf_image, flat_image
+from fake_processor import FakeProcessor, Step, asks_pmu, at_break, checks, exits, makes, settings, simulator_call
 
 from pfmon.engine.api import ExitReport
 from pfmon.engine.guest_settings import GuestSettings
