@@ -112,7 +112,7 @@ def ia64() -> dict[str, Case]:
     runs += [f"--guest-pmu{mode} {program}" for mode in ("", "=exact") for program in ("MONITORS", "PERF")]
     runs += [f"{RETIRED} {program}" for program in ("MONITORS", "PERF")]
     runs += [f"{words} --sysroot=SYSROOT OPENS" for words in OPENED]
-    runs += [f"--system --uart=0x20000000 {words} SYSTEM" for words in OF_SYSTEMS]
+    runs += [f"--uart=0x20000000 {words} --system SYSTEM" for words in OF_SYSTEMS]
     return {words: Case(words) for words in runs}
 
 

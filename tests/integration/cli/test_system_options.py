@@ -43,7 +43,7 @@ REFUSED = [
     ("--insecure -e cpu_cycles", "--insecure is about a program under Linux"),
     ("--dont-start -e cpu_cycles", "--dont-start is about a program under Linux"),
     ("--cores=2", "--system runs one image on one processor: leave --cores out"),
-    ("--smt /bin/true", "--system runs one image on one processor: leave a second program out"),
+    ("--smt=/bin/true", "--system runs one image on one processor: leave a second program out"),
     ("--memory=0", "--memory=0: a size such as 512M or 8G is wanted"),
     ("--memory=3M", "--memory=3M: whole megabytes from 4M to 3G are wanted"),
     ("--memory=3073M", "--memory=3073M: whole megabytes from 4M to 3G are wanted"),
@@ -60,7 +60,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("options", "message"), first_quick(REFUSED), ids=[options for options, _ in REFUSED])
 def test_what_does_not_go_with_a_system_is_refused(options: str, message: str) -> None:
-    done = pfmon("--system", *options.split(), GREETING)
+    done = pfmon("--system", GREETING, *options.split())
     assert done.returncode == 2
     assert f"pfmon: {message}" in done.stderr
     assert done.stdout == ""
@@ -70,18 +70,21 @@ def test_what_does_not_go_with_a_system_is_refused(options: str, message: str) -
 def test_options_of_systems_need_one(option: str) -> None:
     done = pfmon(option, GREETING)
     assert done.returncode == 2
-    assert done.stderr == f"pfmon: {option.partition('=')[0]} is about a whole system: give --system too\n"
+    assert done.stderr == f"pfmon: {option.partition('=')[0]} is about a whole system: give --system=IMAGE too\n"
 
 
 def test_recordings_have_their_system() -> None:
-    done = pfmon("--system", "--replay=x")
+    done = pfmon("--system", GREETING, "--replay=x")
     assert done.returncode == 2
     assert done.stderr == "pfmon: --system runs one image on one processor: leave --replay out\n"
 
 
 def test_image_takes_no_arguments() -> None:
     done = pfmon("--system", GREETING, "a")
-    assert (done.returncode, done.stderr) == (2, f"pfmon: --system: {GREETING} takes no arguments, and there is 'a'\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"pfmon: --system={GREETING}: the image is all that runs, and there is 'a'\n",
+    )
 
 
 IMAGES = [
@@ -117,13 +120,13 @@ def test_help_has_the_options() -> None:
 
 
 def test_output_and_status_are_the_image_s() -> None:
-    done = pfmon("--system", "--memory=16M", GREETING)
+    done = pfmon("--memory=16M", "--system", GREETING)
     assert done.stdout.startswith("hello\n")
     assert done.returncode == 3
 
 
 def test_library_runs_systems() -> None:
-    run = library.run(GREETING, system=True, memory="16M", events=["ia64_inst_retired"], capture=True)
+    run = library.run((), system=GREETING, memory="16M", events=["ia64_inst_retired"], capture=True)
     assert run.output == b"hello\n"
     assert run.status == 3
     with pytest.raises(PfmonError, match="--memory is about a whole system"):
@@ -137,14 +140,14 @@ def test_image_needs_no_x_bit(tmp_path: Path) -> None:
 
 
 def test_functions_are_those_of_the_image() -> None:
-    done = pfmon("--system", "-k", "--per-function", "--json", "-e", "loads_retired", "--no-cmd-output", GREETING)
+    done = pfmon("--system", GREETING, "-k", "--per-function", "--json", "-e", "loads_retired", "--no-cmd-output")
     found = {one["name"]: one["counts"] for one in json.loads(done.stdout)["profile"]["functions"]}
     assert found["put"] == [7]  # "hello\n" and the zero
 
 
 def test_recording_of_a_system_is_replayed(tmp_path: Path) -> None:
     path = tmp_path / "recording"
-    library.record(path, GREETING, system=True, events=["loads_retired"], levels="k", stdout=library.DEVNULL)
+    library.record(path, (), system=GREETING, events=["loads_retired"], levels="k", stdout=library.DEVNULL)
     run = library.replay(path, events=["loads_retired"], levels="k", per_function=True)
     assert run.counts["loads_retired"].value == 7
     assert run.status == 3
@@ -154,14 +157,14 @@ def test_recording_of_a_system_is_replayed(tmp_path: Path) -> None:
 
 def test_page_has_the_image_s_functions(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    done = pfmon("--system", f"--report=html:{page}", "--no-cmd-output", GREETING)
+    done = pfmon("--system", GREETING, f"--report=html:{page}", "--no-cmd-output")
     assert done.returncode == 3, done.stderr
     assert "put" in page.read_text()
 
 
 def test_samples_have_the_image_s_symbols() -> None:
     words = ("-k", "-e", "loads_retired", "--long-smpl-periods=2", "--smpl-module=inst-hist", "--resolve-addresses")
-    done = pfmon("--system", "--no-cmd-output", *words, GREETING)
+    done = pfmon("--no-cmd-output", *words, "--system", GREETING)
     assert done.returncode == 3, done.stderr
     assert "put" in done.stdout
 
@@ -169,13 +172,13 @@ def test_samples_have_the_image_s_symbols() -> None:
 def test_image_calls_firmware_halts_and_has_a_serial_port() -> None:
     """The checks of the image: RSE_INFO, VM_PAGE_SIZE, DEBUG_INFO, a buffer, copied code, an unknown procedure, a
     translation register, HALT_LIGHT with PSR.i = 0, and the serial port."""
-    done = pfmon("--system", "--pmu=montecito", "--uart=0x20000000", FIRMWARE)
+    done = pfmon("--pmu=montecito", "--uart=0x20000000", "--system", FIRMWARE)
     assert done.stdout.startswith("Dual-core Itanium 2 (Montecito, 1.6 GHz)\nrpdbcuthUs\n")
     assert done.returncode == 0
 
 
 def test_serial_port_that_is_not_there_is_a_machine_check() -> None:
-    done = pfmon("--system", "-e", "ia64_inst_retired", FIRMWARE)
+    done = pfmon("-e", "ia64_inst_retired", "--system", FIRMWARE)
     assert done.returncode == 125
     assert done.stderr.startswith("pfmon: machine check: ")
     assert done.stderr.count("\n") == 1
@@ -184,7 +187,8 @@ def test_serial_port_that_is_not_there_is_a_machine_check() -> None:
 
 def counts(*words: str) -> tuple[list[int], str]:
     """The counts of a run, and what the system has printed."""
-    run = pfmon("--system", "--json", *words)
+    *options, image = words
+    run = pfmon("--system", image, "--json", *options)
     assert run.returncode == 0, run.stderr
     return [one["count"] for one in json.loads(run.stdout)["events"]], run.stderr
 
@@ -212,7 +216,7 @@ PMU_IS_THE_SYSTEM_S = [
 
 @pytest.mark.parametrize(("options", "named"), PMU_IS_THE_SYSTEM_S, ids=[options for options, _ in PMU_IS_THE_SYSTEM_S])
 def test_beside_the_system_s_pmu_whole_runs_are_counted(options: str, named: str) -> None:
-    done = pfmon("--system", "--guest-pmu", *options.split(), GREETING)
+    done = pfmon("--guest-pmu", *options.split(), "--system", GREETING)
     assert done.returncode == 2
     assert done.stderr.startswith("pfmon: --guest-pmu gives the PMU to the ")
     assert f": leave {named} out" in done.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pfmon.errors import BadValueError
-from pfmon.library.options.kinds import FLAG, converted
+from pfmon.library.options.kinds import WORD, converted
 from pfmon.library.options.option import Option, Topic
 from pfmon.library.options.option_values import size, whole_number
 
@@ -39,9 +39,11 @@ SYSTEM = Topic(
     [
         Option(
             "system",
-            "run the program as an image of a whole system: an ELF file that is loaded at its physical addresses",
-            FLAG,
+            "run a whole system: this ELF file, which is loaded at its physical addresses",
+            WORD,
+            "IMAGE",
             keyword=True,
+            default="",
         ),
         Option(
             "memory",
