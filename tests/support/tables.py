@@ -27,7 +27,7 @@ def blocks(draw: st.DrawFn, most: int = 12) -> BlockRecord:
     """Blocks as an engine may describe them: the conditions of a block are numbered in order."""
     found: list[InstructionRecord] = []
     ip = draw(st.integers(0, 2**59)) * 16
-    conditions = 0
+    conditions, privilege = 0, draw(st.integers(0, 15))
     for number in range(draw(st.integers(1, most))):
         conditional = draw(st.booleans())
         found.append(
@@ -40,7 +40,7 @@ def blocks(draw: st.DrawFn, most: int = 12) -> BlockRecord:
                 conditions if conditional else None,
                 draw(st.sampled_from(list(AccessKind))),
                 draw(st.sampled_from(list(BranchKind))),
-                draw(st.integers(0, 3)),
+                privilege,
                 draw(st.binary(min_size=4, max_size=4)),
             )
         )

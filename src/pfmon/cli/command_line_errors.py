@@ -22,6 +22,7 @@ from pfmon.cli.output_options import OutputOptions
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
 from pfmon.library.checks.option_checks import no_program_is_given, rules
+from pfmon.library.checks.system_checks import image_has_no_arguments
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import find_program, interpreted
@@ -104,7 +105,9 @@ def _checks(line: CommandLine, certain: bool) -> Iterator[Check]:
     if certain and not output.action:
         yield "", partial(a_program_is_given, options, command)
         yield "", partial(no_program_is_given, options, command)
-    for words in (options.smt, command):
+    if options.system and command:
+        yield command[0], partial(_look_at_image, command)
+    for words in (options.smt, () if options.system else command):
         if words:
             yield words[0], partial(_look_at, words, options.sysroot)
     yield "", partial(append_wants_a_file, output.outfile, output.append)
@@ -159,6 +162,14 @@ def _look_at(command: Sequence[str], sysroot: str | None) -> None:
     path = find_program(interpreted(command, sysroot)[0])
     if registry.instruction_set_of(path) is None:  # qemu loads the others
         image.load(path)
+
+
+def _look_at_image(command: Sequence[str]) -> None:
+    """Raise PfmonError if the system image cannot be run."""
+    from pfmon.program import system_image
+
+    image_has_no_arguments(command)
+    system_image.load(command[0])
 
 
 def _files(options: Options, output: OutputOptions) -> Iterator[Check]:

@@ -156,3 +156,29 @@ class ProgramPmu(Protocol):
 
     def pmu_of_program(self, engine: CountedProgram) -> ProgramPmu:
         """A PMU for another program of the run, from here on; its machine starts cold."""
+
+
+class SystemPmu(Protocol):
+    """The PMU of a whole processor whose code programs it, as the engine of system mode uses it."""
+
+    @property
+    def consumer(self) -> Consumer:
+        """The reader of the processor's stream, which comes within ``running``."""
+
+    @property
+    def running(self) -> AbstractContextManager[object]:
+        """The context in which the processor runs."""
+
+    def set_interrupt(self, raise_pmi: Callable[[], None] | None) -> None:
+        """Set what raises the performance monitor interrupt; `update_registers` calls it."""
+
+    def access(self, kind: str, number: int, value: int = 0, *, cpl: int = 0, secure: bool = False) -> int:
+        """Make the access of the next instruction to a register: ``kind`` is read_pmc, read_pmd, write_pmc, write_pmd,
+        write_ibr or write_dbr; ``cpl`` and ``secure``: PSR.cpl and PSR.sp. Return what a read delivers."""
+
+    def next_stop(self) -> int | None:
+        """The number of retired instructions at which the processor has to stop exactly; None: it need not. To be asked
+        for before each run."""
+
+    def update_registers(self) -> None:
+        """Bring the registers up to the next instruction after such a stop, and raise the interrupt that is due."""

@@ -401,6 +401,11 @@ class Mark(IntEnum):
     PYTHON_CALL = 17
     PYTHON_RETURN = 18
     PYTHON_LINE = 19
+    INTERRUPTION = 20
+    WALK = 21
+    WALK_ADDRESS = 22
+    PAGE_ADDRESS = 23
+    PAGE_FRAME = 24
 
 # thread_demux.pyx
 

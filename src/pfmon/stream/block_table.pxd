@@ -53,6 +53,7 @@ cpdef enum BranchKind:
 
 cdef enum:
     MAX_BLOCK_LENGTH = 255       # instructions of a block: a mark names one by 8 bits, 255 is none
+    PRIVILEGES = 16              # values of BlockInstruction.privilege
     MAX_BLOCK_CONDITIONS = 31    # of a block: bits 32 to 62 of its word
     TABLE_VERSION = 2
     ALWAYS = 255                 # BlockInstruction.condition of one that always executes
@@ -73,7 +74,8 @@ cdef struct BlockInstruction:
     uint8_t condition            # bit 32 + condition of the block's word says that it executed, or ALWAYS
     uint8_t access               # AccessKind, when it executes
     uint8_t branch               # BranchKind
-    uint8_t privilege            # level at which it runs, 0 to 3
+    uint8_t privilege            # at which it runs: bits 0-1 the level; in system mode bit 2 PSR.up, bit 3 PSR.pp, which
+                                 # are 0 for programs at level 3 alone. One for a whole block
     uint8_t second               # AccessKind of a second access, at an address of its own; above FURTHER_SHIFT the number
                                  # of those of this kind behind it: elements of a gather or a scatter
 
@@ -92,7 +94,7 @@ cdef struct BlockHead:           # 64 bytes
     uint32_t whole               # of a part: the number of the block that it belongs to
     uint32_t offset              # ... and the number of its first instruction there
     uint32_t file                # number of the mapped file that holds it, 0: none (engine/api.py)
-    uint32_t spare[2]
+    uint64_t physical            # system mode: the physical address of its first bundle
 
 cdef struct Bank:                # used entries of its share of the arrays
     uint64_t blocks

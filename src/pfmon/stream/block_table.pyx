@@ -114,13 +114,14 @@ cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t
 
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil:
     """Whether this describes a block; readers rely on it. Conditions are numbered in the order of the instructions; a
-    conditional instruction makes one access."""
+    conditional instruction makes one access; all have the same privilege."""
     cdef uint32_t i, conditions = 0, further = 0
-    if length == 0 or length > MAX_BLOCK_LENGTH:
+    if length == 0 or length > MAX_BLOCK_LENGTH or instructions[0].privilege >= PRIVILEGES:
         return False
     for i in range(length):
         if instructions[i].access > AccessKind.FETCH_LINE or instructions[i].branch > BranchKind.RETURN_BRANCH \
-                or instructions[i].privilege > 3 or further_kind(&instructions[i]) > AccessKind.FETCH_LINE:
+                or instructions[i].privilege != instructions[0].privilege \
+                or further_kind(&instructions[i]) > AccessKind.FETCH_LINE:
             return False
         further += instructions[i].second >> FURTHER_SHIFT
         if instructions[i].second and (not further_kind(&instructions[i]) or not instructions[i].access or instructions[i].condition != ALWAYS):
@@ -344,5 +345,5 @@ cdef class BlockTable:
             memcpy(self.c.payloads + (first + i) * payload, <const char*>one.payload, payload)
         if not is_block(self.c.instructions + first, length):
             raise ValueError(
-                "conditions are numbered in the order of the instructions; accesses, branch and privilege are known")
+                "conditions are numbered in the order of the instructions; accesses and branch are known, privilege is one")
         return enter_block(&self.c, bank, record.ip, length, record.cut, record.file)

@@ -38,7 +38,7 @@
 	}
 	.default
 	END break_x, ISR | IIP | IIM
-//= break_x 2c00 isr=0000.1 iip=+000 iim=00000000000bcdef | volume 3, break: the low 21 of its 62 bits
+//= break_x 2c00 isr=0000.1 iip=+000 iim=00000000001bcdef | volume 3, break: the low 21 of its 62 bits, i:imm41:imm20a; the assembler puts i below imm41
 
 // disabled floating-point registers
 	PLACED low, KPSR | PSR_DFL, mfi, "nop.m 0", "fma.d f10 = f11, f1, f0", "nop.i 0"

@@ -53,22 +53,26 @@ opcode_filters = st.one_of(
         st.one_of(encodings, st.just(0)),
     ),
 )
-filters = st.builds(InstructionFilter, code_filters, opcode_filters)
-instructions = st.tuples(bundles, st.integers(0, 2), st.integers(0, 4), encodings)
+privileges = st.one_of(st.just(0xFFFF), st.integers(0, 0xFFFF))
+inner = st.one_of(st.none(), st.tuples(code_filters, code_filters, code_filters))
+filters = st.builds(InstructionFilter, code_filters, opcode_filters, privileges, inner)
+Code = tuple[int, int, int, int, int]
+"""An instruction: bundle, slot, unit, encoding, the privilege at which it runs."""
+instructions = st.tuples(bundles, st.integers(0, 2), st.integers(0, 4), encodings, st.sampled_from([0, 3, 4, 7, 9, 15]))
 
 
-def block_of(code: Sequence[tuple[int, int, int, int]]) -> BlockRecord:
-    """A block of (bundle, slot, unit, encoding); the instruction's own address does not tell it from others."""
+def block_of(code: Sequence[Code]) -> BlockRecord:
+    """A block of instructions; the instruction's own address does not tell it from others."""
     records = [
-        InstructionRecord(bundle | slot, 0, 0, 0, 16, None, 0, 0, 3, struct.pack("<QQBB6x", encoding, 0, unit, 0))
-        for bundle, slot, unit, encoding in code
+        InstructionRecord(
+            bundle | slot, 0, 0, 0, 16, None, 0, 0, privilege, struct.pack("<QQBB6x", encoding, 0, unit, 0)
+        )
+        for bundle, slot, unit, encoding, privilege in code
     ]
     return BlockRecord(0, code[0][0], tuple(records), Cut.WHOLE, 0, 0)
 
 
-def counted(
-    code: Sequence[tuple[int, int, int, int]], chosen: Sequence[InstructionFilter]
-) -> tuple[list[list[int]], list[int]]:
+def counted(code: Sequence[Code], chosen: Sequence[InstructionFilter]) -> tuple[list[list[int]], list[int]]:
     """For each filter, what each instruction counted that ran once in a block of its own; two registers that none of
     them had stored."""
     table = BlockTable(payload_bytes=24)
@@ -97,18 +101,20 @@ def counted(
 @pytest.mark.slow
 @examples(150)
 @given(st.lists(instructions, min_size=1, max_size=6, unique=True), st.lists(filters, min_size=1, max_size=8))
-def test_filters_let_pass_what_they_mean(
-    code: list[tuple[int, int, int, int]], chosen: list[InstructionFilter]
-) -> None:
+def test_filters_let_pass_what_they_mean(code: list[Code], chosen: list[InstructionFilter]) -> None:
     found, calls = counted(code, chosen)
     for one, counts, call in zip(chosen, found, calls, strict=True):
         assert counts == [
-            int(one.code.passes(bundle) and one.opcode.passes(UNITS[unit], encoding))
-            for bundle, _, unit, encoding in code
+            int(
+                bool(one.privileges >> privilege & 1)
+                and one.codes[privilege & 3].passes(bundle)
+                and one.opcode.passes(UNITS[unit], encoding)
+            )
+            for bundle, _, unit, encoding, privilege in code
         ]
-        # No instruction of the program did it: it is at no address, and has no opcode.
+        # No instruction did it: it is at no address, and has no opcode. Before it was a reset, at level 0.
         everything = one.opcode.everything or (not one.opcode.mask and set(one.opcode.slots) == set(SLOTS))
-        assert call == 2 * int(one.code.passes(NOWHERE) and everything)
+        assert call == 2 * int(one.codes[0].passes(NOWHERE) and everything and one.privileges & 1)
 
 
 def test_filters_beyond_what_there_is_room_for_are_refused() -> None:

@@ -314,8 +314,8 @@ def test_blocks_that_are_none_are_refused() -> None:
     table.enter(record(3))
     data = blocks_from(table, 0)
     head = 16  # ip, length, cut; then address 8, kinds 4 and 4, size 2, length 1, condition, access, branch, privilege
-    lengths = [(8, 0), (8, 2), (8, 4), (11, 1)]
-    for place, value in (*lengths, (head + 19, 31), (head + 19, 1), (head + 20, 5), (head + 21, 6), (head + 22, 4)):
+    lengths, privileges = [(8, 0), (8, 2), (8, 4), (11, 1)], [(head + 22, 16), (head + 22, 4)]
+    for place, value in (*lengths, *privileges, (head + 19, 31), (head + 19, 1), (head + 20, 5), (head + 21, 6)):
         wrong = bytearray(data)
         wrong[place] = value
         with pytest.raises(ValueError, match="blocks"):

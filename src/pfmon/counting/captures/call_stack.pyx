@@ -56,7 +56,7 @@ cdef class CallStack:
             if words[i] >> 63:
                 if mark_kind(words[i]) == Mark.THREAD:
                     self.switch_to(mark_value(words[i]))
-                elif mark_kind(words[i]) >= Mark.PYTHON_CALL:
+                elif Mark.PYTHON_CALL <= mark_kind(words[i]) <= Mark.PYTHON_LINE:
                     self.follow_python(mark_kind(words[i]), mark_value(words[i]))
                 i += 1
                 continue

@@ -32,6 +32,7 @@ cdef class CaptureUnits(CaptureListener):
     cdef bint of_requests        # the instruction EAR captures only fetches of lines already in flight
     cdef uint32_t data_levels, fetch_levels      # a bit for each TlbLevel
     cdef uint32_t taken, targets, paths, kinds, stages
+    cdef uint32_t traced         # privileges at which the buffer captures, a bit each
     cdef bint exceptions         # the buffer captures failed checks and exceptions
     cdef bint windows            # its entries name windows of two bundles
     # state of the capture decisions
@@ -63,6 +64,7 @@ cdef class CaptureUnits(CaptureListener):
     cdef uint32_t applied        # captures of the current block already applied
 
     cdef bint passes(self, uint32_t whose, uint64_t block, uint32_t instruction) noexcept nogil
+    cdef bint is_traced(self, uint64_t block) noexcept nogil
     cdef uint64_t address_of(self, uint64_t block, uint32_t instruction) noexcept nogil
     cdef bint is_captured(self, const FlowChange* flow) noexcept nogil
     cdef void write_target(self, uint64_t block, uint32_t instruction) noexcept nogil

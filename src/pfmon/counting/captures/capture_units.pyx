@@ -29,9 +29,11 @@ cdef enum:
 cdef class CaptureUnits(CaptureListener):
     """``setting``: capture_setting.CaptureSetting of the PMU; ``filters``: of the instructions that the data EAR, the
     instruction EAR and the trace buffer capture; ``ranges``: (address, mask) of the data ranges, ``data_ranged``: the
-    data EAR honours them; ``seed``: of the choice among loads; ``owner``: number of the PMU, if several listen."""
+    data EAR honours them; ``seed``: of the choice among loads; ``owner``: number of the PMU, if several listen;
+    ``traced``: the privileges at which the trace buffer captures, a bit each."""
     def __init__(self, BlockTable table, setting, Increments filters, ranges=(), bint data_ranged=False, seed=1,
-                 uint32_t owner=0):
+                 uint32_t owner=0, uint32_t traced=ALL_PRIVILEGES):
+        self.traced = traced
         self.table, self.filters = table, filters
         self.data_ranged = data_ranged
         set_ranges(&self.ranges, ranges)
@@ -72,6 +74,10 @@ cdef class CaptureUnits(CaptureListener):
             &self.table.c.instructions[first],
             self.table.c.payloads + first * self.table.c.header.payload_bytes
         ) >> self.filters.counted[whose].filter) & 1
+
+    cdef bint is_traced(self, uint64_t block) noexcept nogil:
+        """Whether the trace buffer captures at a block's privilege (Montecito manual table 3-26, plm and pm)."""
+        return (self.traced >> self.table.c.instructions[self.table.c.heads[block].first].privilege) & 1
 
     cdef uint64_t address_of(self, uint64_t block, uint32_t instruction) noexcept nogil:
         return self.table.c.instructions[self.table.c.heads[block].first + instruction].address
@@ -166,7 +172,7 @@ cdef class CaptureUnits(CaptureListener):
         cdef bint wrong_path = code & CODE_WRONG_PATH or (code & CODE_UNKNOWN_PATH and flow.taken)
         cdef uint32_t stage = 1 if code & CODE_FIRST_STAGE else 4 if code & CODE_THIRD_STAGE else 2
         if flow.kind == FlowKind.FLOW_CHECK or flow.kind == FlowKind.FLOW_EXCEPTION:
-            return self.exceptions
+            return self.exceptions and self.is_traced(flow.block)
         if not (self.taken >> (1 if flow.taken else 0)) & 1 or not (self.kinds >> flow.kind) & 1:
             return False
         if not (self.paths >> (0 if wrong_path else 1)) & 1 or not self.stages & stage:
@@ -322,6 +328,18 @@ cdef class CaptureUnits(CaptureListener):
         self.write_pending()
         return ([self.trace.entries[i] for i in range(self.trace.size)],
                 [self.trace.extensions[i] for i in range(self.trace.size)], self.trace.next, bool(self.trace.full))
+
+    def forget(self, bint data, bint fetch):
+        """Forgets what the data EAR or the instruction EAR captured last: their registers were written."""
+        self.data_there = self.data_there and not data
+        self.fetch_there = self.fetch_there and not fetch
+
+    def load_trace(self, entries, extensions, uint32_t following, bint full):
+        """Sets the contents of the trace buffer, as `branches` has them: its registers were written."""
+        cdef uint32_t i
+        for i in range(self.trace.size):
+            self.trace.entries[i], self.trace.extensions[i] = entries[i], extensions[i]
+        self.trace.next, self.trace.full = following % max(1, self.trace.size), full
 
     def clear(self):
         """Clears all captures, as a driver does after a sample."""

@@ -19,6 +19,7 @@ from pfmon.counting._counting import (
     Sampler,
 )
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords, stack_rate
+from pfmon.counting.totals.refusals import Refusals
 from pfmon.errors import PfmonError
 from pfmon.pmu.capture.capture_values import CaptureRegisters
 from pfmon.pmu.capture.precise_loads import precise_load_values
@@ -65,13 +66,14 @@ class LiveUnit:
         stacks: bool = True,
         trigger: tuple[Monitor, int] | None = None,
         until: tuple[Monitor, int] | None = None,
+        refusals: Refusals | None = None,
     ) -> None:
         """``calls``: followed for overflows: the call stack, with last branch records or without; ``stacks``: the call
         stack is reported; ``skid``: cycles from an overflow to its interrupt; ``seed``: of the data EAR's choice among
         loads; ``event_set``: its number among several, whose `consumer` the caller shows (LiveSets); ``held``: numbers
         of PMDs that a sampler adds to every sample; ``trigger``: nothing counts until this has counted so much;
-        ``until``: counting ends when this has, from there on. PfmonError when a counter does not support its
-        setting."""
+        ``until``: counting ends when this has, from there on; ``refusals``: as for CountingUnit. PfmonError when a
+        counter does not support its setting."""
         self._calls = calls
         self._branches = calls if isinstance(calls, LastBranches) else None
         self._stacks = stacks
@@ -87,7 +89,8 @@ class LiveUnit:
             sampler.extra = self.beside
         self._records = records
         self._guests = [one[0] for one in (trigger, until) if one]
-        self._unit = CountingUnit(model, registers, self._guests)
+        self._refusals = refusals
+        self._unit = CountingUnit(model, registers, self._guests, refusals)
         self._skid, self._seed = skid, seed
         self._programmed = registers.configured
         ia32 = model.architecture == "ia64" and bool(registers.field("psr", "is"))
@@ -149,10 +152,11 @@ class LiveUnit:
         setting, made = self._unit.capturing, self._values
         assert made
         values: dict[int, int] = {}
-        if setting.data:
-            values |= made.data(captures.data())
-        if setting.fetch:
-            values |= made.fetch(captures.fetched())
+        data, fetched = captures.data(), captures.fetched()
+        if setting.data and (data or not self._refusals):
+            values |= made.data(data)
+        if setting.fetch and (fetched or not self._refusals):
+            values |= made.fetch(fetched)
         if setting.branches or setting.ip_ear is not None:
             values |= made.trace(captures.branches())
         self.registers.store(values)
@@ -162,10 +166,25 @@ class LiveUnit:
         """Monitors in the order of the consumer's counters."""
         return self._unit.monitors
 
+    def is_level_or_clock(self, monitor: Monitor) -> bool:
+        """Whether a monitor's count is only known when the run ends (`level_counts`)."""
+        return self._unit.is_level_or_clock(monitor)
+
     @property
     def data_ranges(self) -> Sequence[tuple[int, int]]:
         """(address, mask) of the data ranges in force."""
         return self._unit.data_ranges or ()
+
+    def load_captures(self, number: int) -> None:
+        """Captures go on behind what code has written to PMD ``number`` of an event address register, or of the trace
+        buffer; after `sync`."""
+        units, captures = self._model.target.captures, self._captures
+        if captures is None or self._values is None or units is None:
+            return
+        captures.forget(number in units.data.data, number in units.instruction.data)
+        if number in units.branches.data:
+            held = {one: self.registers.peek(f"pmd{one}") for one in units.branches.data}
+            captures.load_trace(*self._values.trace_in(held))
 
     def clear_captures(self) -> None:
         """Clears the event address registers and the trace buffer, as a driver does after reading them."""
@@ -267,8 +286,9 @@ class LiveUnit:
         and each counter's distance to overflow. PfmonError as in the constructor."""
         if self.registers.configured != self._programmed:
             self._programmed = self.registers.configured
-            self._unit = CountingUnit(self._model, self.registers, self._guests)
-            self._captures = self._unit.captures(self._table, self._seed)
+            before, self._unit = self._unit, CountingUnit(self._model, self.registers, self._guests, self._refusals)
+            if not (self._refusals and self._unit.captures_like(before)):
+                self._captures = self._unit.captures(self._table, self._seed)
             self.consumer.program(self._exact(), self._unit.data_ranges, self._cycles(), self._captures)
             if self._records:
                 self._tell(self._records)

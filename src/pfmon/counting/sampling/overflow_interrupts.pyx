@@ -263,6 +263,10 @@ cdef class OverflowInterrupts(BlockIncrements):
         code = self.cycles.records.parts[part].code
         if (code >> 40 & 0xFF) < (code >> 32 & 0xFF) or code & 0xFFFFFFFFULL == NO_BLOCK:
             return
+        if not self.captures.is_traced(code & 0xFFFFFFFFULL):        # the PSR has disabled it
+            if self.captures.latest:
+                self.captures.switch_away(self.captures.delay)
+            return
         head = &self.table.c.heads[code & 0xFFFFFFFFULL]
         for times in range(item[1]):
             self.captures.retire(self.table.c.instructions[head.first + (code >> 32 & 0xFF)].address)

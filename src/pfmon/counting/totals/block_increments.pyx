@@ -142,19 +142,12 @@ cdef class BlockIncrements(RecordObserver):
         """Adds the increments of one mark of a block."""
         cdef uint64_t mark = marks[k], number = mark_instruction(mark), passing, inside = 0, registers, address
         cdef int kind = mark_kind(mark)
-        cdef const BlockInstruction* instruction = NULL
-        cdef const uint8_t* payload = NULL
-        cdef const BlockHead* head
         cdef const CompiledCounts* counted
         cdef uint32_t m, t
         cdef bint found = False
         if not (self.mark_kinds >> kind) & 1:
             return
-        if block != NO_BLOCK and number < self.table.c.heads[block].length:
-            head = &self.table.c.heads[block]
-            instruction = &self.table.c.instructions[head.first + number]
-            payload = self.table.c.payloads + (head.first + number) * self.table.c.header.payload_bytes
-        passing = self.increments.passing(instruction, payload)
+        passing = self.increments.passing_at(&self.table.c, block, <uint32_t>number)
         if self.ranged:
             if kind == Mark.SPILL or kind == Mark.FILL:
                 if k + 1 < count and mark_kind(marks[k + 1]) == Mark.RSE_ADDRESS:

@@ -7,6 +7,8 @@ from pfmon.errors import PfmonError
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
+from pfmon.pmu.qualify.filters import ALL_PRIVILEGES
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.signals import machine_signals, signal_terms
 from pfmon.signals.signal_names import is_produced, signals
 
@@ -113,6 +115,30 @@ def _occurrences(monitor: Monitor) -> frozenset[str]:
     if meaning is None or meaning.kind != "occurrence":
         return frozenset()
     return frozenset(machine_signals.expanded(monitor.signal))
+
+
+def is_level(monitor: Monitor) -> bool:
+    """Whether a monitor counts the occupancy of a queue, or registers, in each cycle."""
+    meaning = machine_signals.meanings().get(monitor.signal)
+    return meaning is not None and meaning.kind == "level"
+
+
+def is_clock(monitor: Monitor) -> bool:
+    """Whether a monitor counts cycles of another clock than the core's, or slots, which follow from all cycles."""
+    meaning = machine_signals.meanings().get(monitor.signal)
+    if meaning is None:
+        return False
+    return meaning.kind == "slots" or (meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal))
+
+
+def check_divided(monitor: Monitor, registers: RegisterFile) -> None:
+    """PfmonError for occupancies and other clocks at some privileges of a whole processor's code alone: they belong to
+    no block."""
+    if registers.privileges(monitor.plm, monitor.pm) != ALL_PRIVILEGES and (is_level(monitor) or is_clock(monitor)):
+        raise PfmonError(
+            f"{monitor.event.name} is counted at all privilege levels together alone (--priv-levels=0123): "
+            "the machine does not know its part at each"
+        )
 
 
 def check_monitor(model: PmuModel, monitor: Monitor) -> None:

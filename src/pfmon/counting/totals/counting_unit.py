@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from pfmon.counting._counting import CountAccumulator, DataRangeTally, Increments, Tally, add_totals
 from pfmon.counting.totals.countable import (
     DEBUG_MATCHES,
+    check_divided,
     check_monitor,
     counts_timing_model,
     has_kernel_time,
+    is_clock,
+    is_level,
     is_miss,
     limit,
     of_executions,
@@ -24,13 +27,20 @@ from pfmon.counting.totals.countable import (
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import IntervalCores, IntervalMachine, Machine, MissMachine
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.pmu.capture.capture_setting import capture_setting
+from pfmon.pmu.capture.capture_setting import NOTHING, capture_setting, captured_privileges
 from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.monitors import monitors
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.programming import Monitor
 from pfmon.pmu.model.request import PLM_KERNEL, PLM_USER
-from pfmon.pmu.qualify.filters import EVERY_BUNDLE, EVERY_OPCODE, FilteredSignal, InstructionFilter
+from pfmon.pmu.qualify.filters import (
+    ALL_PRIVILEGES,
+    EVERY_BUNDLE,
+    EVERY_OPCODE,
+    LEVELS,
+    FilteredSignal,
+    InstructionFilter,
+)
 from pfmon.pmu.qualify.qualifier import Qualifier
 from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.signals import machine_signals as machine_signals
@@ -39,6 +49,7 @@ from pfmon.stream._stream import BlockTable
 if TYPE_CHECKING:
     from pfmon.counting._counting import CaptureUnits, CycleConditions
     from pfmon.counting.totals.record_query import RecordQuery
+    from pfmon.counting.totals.refusals import Refusals
 
 
 class MachineRecords(NamedTuple):
@@ -63,28 +74,42 @@ def stack_rate(figures: MachineFigures) -> int:
 class CountingUnit:
     """Counts as programmed in the registers of a PMU; PfmonError when a counter does not support its setting."""
 
-    def __init__(self, model: PmuModel, registers: RegisterFile, guests: Sequence[Monitor] = ()) -> None:
-        """``guests``: monitors evaluated like those of the registers, and after them."""
+    def __init__(
+        self,
+        model: PmuModel,
+        registers: RegisterFile,
+        guests: Sequence[Monitor] = (),
+        refusals: Refusals | None = None,
+    ) -> None:
+        """``guests``: monitors evaluated like those of the registers, and after them. ``refusals`` learns why
+        counters cannot be counted, which are left out; None: they are errors."""
         self.owner = 0
         """Number among the PMUs of a run: it distinguishes their captures."""
+        decoded = refusals.countable(model, registers) if refusals else monitors(model, registers)
         self.monitors: tuple[Monitor, ...] = tuple(
             monitor
-            for monitor in monitors(model, registers)
+            for monitor in decoded
             if registers.may_count(monitor.pmd)
             or (registers.enabled_in_kernel(monitor.pmd) and has_kernel_time(monitor))
         )
         self._model = model
         self._qualifier = Qualifier(model, registers.contents())
         self.data_ranges = self._qualifier.data_ranges()
-        self._compiled: list[tuple[Increments, list[Event]]] = []
+        self._compiled: list[tuple[Increments, list[Event], Sequence[int]]] = []
         self._captures: list[CaptureUnits] = []
-        self.capturing = capture_setting(model, registers.contents())
+        self._whole_system = registers.whole_system
+        self.capturing = capture_setting(model, registers.contents(), self._whole_system)
+        if refusals and not refusals.machine:
+            self.capturing = NOTHING
+        self._captured_at = captured_privileges(model, registers)
         self._events = model.events
         if model.architecture == "ia64" and registers.field("psr", "is"):
             self._take_ia32()
         self.everyone = (*self.monitors, *guests)
+        self._counted_at = [registers.privileges(monitor.plm, monitor.pm) for monitor in self.everyone]
         for monitor in self.everyone:
             check_monitor(model, monitor)
+            check_divided(monitor, registers)
         self._looks: list[RecordQuery] | None = None
         self._exact: Increments | None = None
         self._query_increments: Increments | None = None
@@ -145,20 +170,7 @@ class CountingUnit:
     @property
     def counts_levels(self) -> bool:
         """Whether a monitor counts occupancies of queues and registers."""
-        return any(self._is_level(monitor) for monitor in self.monitors)
-
-    @staticmethod
-    def _is_level(monitor: Monitor) -> bool:
-        meaning = machine_signals.meanings().get(monitor.signal)
-        return meaning is not None and meaning.kind == "level"
-
-    @staticmethod
-    def _is_clock(monitor: Monitor) -> bool:
-        """Whether a monitor counts cycles of another clock than the core's, or slots, which follow from all cycles."""
-        meaning = machine_signals.meanings().get(monitor.signal)
-        if meaning is None:
-            return False
-        return meaning.kind == "slots" or (meaning.kind == "cycle" and "CLOCK" in machine_signals.named(monitor.signal))
+        return any(is_level(monitor) for monitor in self.monitors)
 
     @property
     def wants_tally(self) -> bool:
@@ -194,14 +206,16 @@ class CountingUnit:
         if self._exact is None:
             signals = ["" if counts_timing_model(monitor) else monitor.signal for monitor in self.everyone]
             events = [monitor.event for monitor in self.everyone]
-            self._exact = self._compile(signals, events, [self._ranged(event) for event in events])
+            self._exact = self._compile(signals, events, [self._ranged(event) for event in events], self._counted_at)
         return self._exact
 
-    def _compile(self, signals: Sequence[str], events: list[Event], ranged: Sequence[bool]) -> Increments:
-        """Increments behind the events' filters, which `requalify` may change."""
-        filters = [self._filter(event) for event in events]
+    def _compile(
+        self, signals: Sequence[str], events: list[Event], ranged: Sequence[bool], privileges: Sequence[int]
+    ) -> Increments:
+        """Increments behind the events' filters, which `requalify` may change; ``privileges``: at which each counts."""
+        filters = [self._filter(event, counted) for event, counted in zip(events, privileges, strict=True)]
         made = Increments([FilteredSignal(*one) for one in zip(signals, filters, ranged, strict=True)])
-        self._compiled.append((made, events))
+        self._compiled.append((made, events, privileges))
         return made
 
     def requalify(self, registers: RegisterFile) -> None:
@@ -210,8 +224,8 @@ class CountingUnit:
         self._qualifier = Qualifier(self._model, registers.contents())
         if self.data_ranges is not None:
             self.data_ranges = self._qualifier.data_ranges()
-        for increments, events in self._compiled:
-            increments.filter([self._filter(event) for event in events])
+        for increments, events, privileges in self._compiled:
+            increments.filter([self._filter(event, counted) for event, counted in zip(events, privileges, strict=True)])
         for captures in self._captures:
             captures.set_ranges(self.data_ranges or ())
 
@@ -222,13 +236,24 @@ class CountingUnit:
             return None
         from pfmon.counting._counting import CaptureUnits
 
-        filters = self._compile([""] * 3, self._captured_events(), [False] * 3)
+        filters = self._compile([""] * 3, self._captured_events(), [False] * 3, self._captured_at)
         # Itanium's register honours the data ranges (PMC11.pt), as its event of captures in general does.
         heeded = any(self._ranged(event) for event in self._events if self._events.ear_kind(event.code) == "dear")
         ranges = self.data_ranges or ()
-        made = CaptureUnits(table, self.capturing, filters, ranges, heeded, seed, self.owner)
+        made = CaptureUnits(table, self.capturing, filters, ranges, heeded, seed, self.owner, self._captured_at[-1])
         self._captures.append(made)
         return made
+
+    def captures_like(self, other: CountingUnit) -> bool:
+        """Whether the event address registers and the trace buffer capture the same as those of another unit."""
+        return self._capture_key == other._capture_key
+
+    @property
+    def _capture_key(self) -> tuple[object, ...]:
+        if not self.capturing.captures:
+            return ()
+        events = zip(self._captured_events(), self._captured_at, strict=True)
+        return self.capturing, self.data_ranges, self._captured_at, [self._filter(*one) for one in events]
 
     def _captured_events(self) -> list[Event]:
         """Events that count captures of the data EAR, the instruction EAR and the trace buffer; of an Intel processor,
@@ -254,7 +279,8 @@ class CountingUnit:
             monitor.signal if one and not one.occurrences and not one.every_cycle else ""
             for monitor, one in zip(self.monitors, found, strict=True)
         ]
-        increments = self._compile(signals, [monitor.event for monitor in self.monitors], [False] * len(signals))
+        events = [monitor.event for monitor in self.monitors]
+        increments = self._compile(signals, events, [False] * len(signals), self._counted_at[: len(events)])
         return CycleConditions(found, increments, table, self.owner)
 
     @property
@@ -278,7 +304,7 @@ class CountingUnit:
                     self._ranged(monitor.event),
                     monitor.mesi if monitor.event.mesi else None,
                     self.owner,
-                    monitor.plm,
+                    PLM_USER | PLM_KERNEL if self._whole_system else monitor.plm,
                     monitor.event.max_increment if monitor.threshold else limit(monitor.event),
                 )
                 for number, monitor in enumerate(self.everyone)
@@ -291,7 +317,10 @@ class CountingUnit:
             queries = self.queries()
             events = [monitor.event for monitor in self.everyone]
             self._query_increments = self._compile(
-                [query.signal for query in queries], events, [query.ranged for query in queries]
+                [query.signal for query in queries],
+                events,
+                [query.ranged for query in queries],
+                self._counted_at,
             )
         return self._query_increments
 
@@ -308,21 +337,21 @@ class CountingUnit:
 
     def is_level_or_clock(self, monitor: Monitor) -> bool:
         """Whether a monitor counts levels or clocks, which belong to no instruction (`level_count`)."""
-        return self._is_level(monitor) or self._is_clock(monitor)
+        return is_level(monitor) or is_clock(monitor)
 
     def level_count(self, monitor: Monitor, records: MachineRecords) -> int:
         """Total of levels, slots and the bus's or reference clock, which belong to no instruction, at the monitor's
         privilege levels (PMC.plm, Montecito manual section 3.2.3.2); 0 for others."""
         from pfmon.counting._counting import level_total
 
-        user = bool(monitor.plm & PLM_USER)
+        user = self._whole_system or bool(monitor.plm & PLM_USER)
         if isinstance(records.machine, MissMachine):
             return 0
-        if self._is_level(monitor) and user:
+        if is_level(monitor) and user:
             levels = records.machine.levels(records.event_sets)
             terms = machine_signals.meanings()[monitor.signal].terms
             return sum(level_total(levels, term, monitor.threshold) for term in terms)
-        if not self._is_clock(monitor):
+        if not is_clock(monitor):
             return 0
         meaning = machine_signals.meanings()[monitor.signal]
         if meaning.kind == "slots":
@@ -333,10 +362,12 @@ class CountingUnit:
     def _ranged(self, event: Event) -> bool:
         return event.dar and self.data_ranges is not None
 
-    def _filter(self, event: Event) -> InstructionFilter:
+    def _filter(self, event: Event, privileges: int = ALL_PRIVILEGES) -> InstructionFilter:
         """Constraints that an event does not support are ignored (pfmon on Itanium 2, section 4.5)."""
         channel = self._qualifier.channel(event)
-        return InstructionFilter(
-            self._qualifier.code_filter(channel) if event.iar else EVERY_BUNDLE,
-            self._qualifier.opcode_filter(channel) if event.opc else EVERY_OPCODE,
-        )
+        code = self._qualifier.code_filter(channel) if event.iar else EVERY_BUNDLE
+        opcode = self._qualifier.opcode_filter(channel) if event.opc else EVERY_OPCODE
+        if not (self._whole_system and event.iar):
+            return InstructionFilter(code, opcode, privileges)
+        inner = tuple(self._qualifier.code_filter(channel, level) for level in range(LEVELS - 1))
+        return InstructionFilter(code, opcode, privileges, None if set(inner) == {code} else inner)

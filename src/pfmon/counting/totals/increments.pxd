@@ -3,14 +3,18 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
-from pfmon.stream._stream cimport BlockInstruction
+from pfmon.stream._stream cimport BlockInstruction, Table
 
 
 cdef enum:
     MAX_BREAKPOINT_PAIRS = 4     # of breakpoint registers
     MAX_FILTERS = 64             # different ones in one programming: bits of a word
 
-cdef struct InstructionFilter:   # of a monitor, as programmed in a PMU
+    CODE_LEVELS = 4              # privilege levels, each with a code range of its own
+    ALL_PRIVILEGES = 0xFFFF
+    LEVEL_BITS = 3               # of BlockInstruction.privilege
+
+cdef struct CodeRange:           # of a monitor at one privilege level
     bint everywhere              # not constrained by a code range
     bint inverse                 # matches outside of the ranges
     uint32_t pairs               # (address, mask): equal where the mask has ones
@@ -19,6 +23,10 @@ cdef struct InstructionFilter:   # of a monitor, as programmed in a PMU
     uint32_t intervals           # low to high, both included
     uint64_t low[MAX_BREAKPOINT_PAIRS]
     uint64_t high[MAX_BREAKPOINT_PAIRS]
+
+cdef struct InstructionFilter:   # of a monitor, as programmed in a PMU
+    CodeRange code[CODE_LEVELS]
+    uint32_t privileges          # a bit for each that passes
     bint any_opcode              # not constrained by an opcode matcher
     uint64_t match
     uint64_t opcode_mask         # bits that are compared
@@ -26,6 +34,7 @@ cdef struct InstructionFilter:   # of a monitor, as programmed in a PMU
 
 cdef bint passes(const InstructionFilter* filter, const BlockInstruction* instruction,
                  const uint8_t* payload) noexcept nogil
+cdef bint passes_outside(const InstructionFilter* filter, uint32_t privilege) noexcept nogil
 cdef bint is_open(const InstructionFilter* filter) noexcept nogil
 
 
@@ -65,6 +74,7 @@ cdef class Increments:
     cdef Weight increment_of(self, uint32_t monitor, const BlockInstruction* instruction,
                              bint failed_check) noexcept nogil
     cdef uint64_t passing(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil
+    cdef uint64_t passing_at(self, const Table* table, uint64_t block, uint32_t instruction) noexcept nogil
 
 
 cdef inline int64_t mark_increment(const MarkTerm* term, uint64_t word) noexcept nogil:

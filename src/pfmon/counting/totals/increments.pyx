@@ -7,7 +7,7 @@ mark, and the filters on them.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.stream._stream cimport Ia64Payload
+from pfmon.stream._stream cimport BlockHead, Ia64Payload
 
 from pfmon.signals.signal_terms import FAILED_CHECK, MARK, terms
 
@@ -19,36 +19,45 @@ cdef enum:
     ALL_SLOTS = 15               # M, I, F, B
 
 
-cdef bint in_code(const InstructionFilter* filter, uint64_t address) noexcept nogil:
+cdef bint in_code(const CodeRange* code, uint64_t address) noexcept nogil:
     cdef uint32_t i
     cdef bint inside = False
-    if filter.everywhere:
+    if code.everywhere:
         return True
-    for i in range(filter.pairs):
-        inside |= not (address ^ filter.address[i]) & filter.mask[i]
-    for i in range(filter.intervals):
-        inside |= filter.low[i] <= address <= filter.high[i]
-    return inside != filter.inverse
+    for i in range(code.pairs):
+        inside |= not (address ^ code.address[i]) & code.mask[i]
+    for i in range(code.intervals):
+        inside |= code.low[i] <= address <= code.high[i]
+    return inside != code.inverse
 
 
 cdef bint passes(const InstructionFilter* filter, const BlockInstruction* instruction,
                  const uint8_t* payload) noexcept nogil:
-    """Whether a filter passes an instruction. NULL: events of no retired instruction have neither address nor opcode,
-    so only an open filter passes them."""
+    """Whether a filter passes an instruction, at its privilege."""
     cdef const Ia64Payload* code = <const Ia64Payload*>payload
-    if instruction == NULL:
-        return in_code(filter, NOWHERE) and (
-            filter.any_opcode or (filter.opcode_mask == 0 and filter.slots & ALL_SLOTS == ALL_SLOTS))
-    if not in_code(filter, instruction.address & ~<uint64_t>BUNDLE_OFFSET):
+    if not (filter.privileges >> instruction.privilege) & 1:
+        return False
+    if not in_code(&filter.code[instruction.privilege & LEVEL_BITS], instruction.address & ~<uint64_t>BUNDLE_OFFSET):
         return False
     if filter.any_opcode:
         return True
     return (filter.slots >> code.unit) & 1 and not (code.encoding ^ filter.match) & filter.opcode_mask
 
 
+cdef bint passes_outside(const InstructionFilter* filter, uint32_t privilege) noexcept nogil:
+    """Whether a filter passes events of no retired instruction, at a privilege: they have neither address nor
+    opcode."""
+    return (filter.privileges >> privilege) & 1 and in_code(&filter.code[privilege & LEVEL_BITS], NOWHERE) and (
+        filter.any_opcode or (filter.opcode_mask == 0 and filter.slots & ALL_SLOTS == ALL_SLOTS))
+
+
 cdef bint is_open(const InstructionFilter* filter) noexcept nogil:
     """Whether the filter passes everything."""
-    return filter.everywhere and filter.any_opcode
+    cdef uint32_t level
+    for level in range(CODE_LEVELS):
+        if not filter.code[level].everywhere:
+            return False
+    return filter.any_opcode and filter.privileges == ALL_PRIVILEGES
 
 
 UNITS = "mifb"
@@ -87,7 +96,9 @@ cdef class Increments:
         memset(self.filters, 0, len(distinct) * sizeof(InstructionFilter))
         for number, one in enumerate(distinct):
             set_filter(&self.filters[number], one)
-        self.all_open = all(one.code.everything and one.opcode.everything for one in distinct)
+        self.all_open = True
+        for number in range(self.filter_count):
+            self.all_open = self.all_open and is_open(&self.filters[number])
         for number, one in enumerate(filters):
             self.counted[number].filter = distinct.index(one)
 
@@ -110,7 +121,7 @@ cdef class Increments:
         return weight
 
     cdef uint64_t passing(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil:
-        """Returns the filters that pass an instruction, as bits; NULL: events of no retired instruction."""
+        """Returns the filters that pass an instruction, as bits."""
         cdef uint64_t found = 0
         cdef uint32_t i
         for i in range(self.filter_count):
@@ -118,18 +129,41 @@ cdef class Increments:
                 found |= <uint64_t>1 << i
         return found
 
+    cdef uint64_t passing_at(self, const Table* table, uint64_t block, uint32_t instruction) noexcept nogil:
+        """Returns the filters that pass events of an instruction of a block, as bits. One that the block does not have:
+        events of no retired instruction, at the block's privilege, without a block at that of a reset, level 0."""
+        cdef const BlockHead* head
+        cdef uint64_t found = 0, place
+        cdef uint32_t i, privilege = 0
+        if block != NO_BLOCK:
+            head = &table.heads[block]
+            if instruction < head.length:
+                place = head.first + instruction
+                return self.passing(&table.instructions[place], table.payloads + place * table.header.payload_bytes)
+            privilege = table.instructions[head.first].privilege
+        for i in range(self.filter_count):
+            found |= <uint64_t>passes_outside(&self.filters[i], privilege) << i
+        return found
+
+
+cdef void set_code(CodeRange* range_, code):
+    cdef uint32_t i
+    range_.everywhere, range_.inverse = code.everything, code.inverse
+    if len(code.blocks) > MAX_BREAKPOINT_PAIRS or len(code.intervals) > MAX_BREAKPOINT_PAIRS:
+        raise ValueError(f"there are {MAX_BREAKPOINT_PAIRS} pairs of breakpoint registers")
+    range_.pairs, range_.intervals = len(code.blocks), len(code.intervals)
+    for i, (address, mask) in enumerate(code.blocks):
+        range_.address[i], range_.mask[i] = address, mask
+    for i, (low, high) in enumerate(code.intervals):
+        range_.low[i], range_.high[i] = low, high
+
 
 cdef void set_filter(InstructionFilter* filter, one):
     cdef uint32_t i
-    code, opcode = one
-    filter.everywhere, filter.inverse = code.everything, code.inverse
-    if len(code.blocks) > MAX_BREAKPOINT_PAIRS or len(code.intervals) > MAX_BREAKPOINT_PAIRS:
-        raise ValueError(f"there are {MAX_BREAKPOINT_PAIRS} pairs of breakpoint registers")
-    filter.pairs, filter.intervals = len(code.blocks), len(code.intervals)
-    for i, (address, mask) in enumerate(code.blocks):
-        filter.address[i], filter.mask[i] = address, mask
-    for i, (low, high) in enumerate(code.intervals):
-        filter.low[i], filter.high[i] = low, high
+    opcode = one.opcode
+    for i, code in enumerate(one.codes):
+        set_code(&filter.code[i], code)
+    filter.privileges = one.privileges
     filter.any_opcode = opcode.everything
     filter.match, filter.opcode_mask = opcode.match, opcode.mask
     for i, letter in enumerate(UNITS):

@@ -84,18 +84,10 @@ cdef class RecordCounts:
 
     cdef bint passes(self, uint32_t monitor, uint64_t block, uint32_t instruction) noexcept nogil:
         """Whether a monitor counts events of an instruction, or of none that retired."""
-        cdef const BlockHead* head
-        cdef uint64_t passing
         if self.all_open:
             return True
-        if block == NO_BLOCK or instruction == NOBODY:
-            passing = self.increments.passing(NULL, NULL)
-        else:
-            head = &self.table.c.heads[block]
-            passing = self.increments.passing(
-                &self.table.c.instructions[head.first + instruction],
-                self.table.c.payloads + (head.first + instruction) * self.table.c.header.payload_bytes)
-        return (passing >> self.increments.counted[monitor].filter) & 1
+        return (self.increments.passing_at(&self.table.c, block, instruction)
+                >> self.increments.counted[monitor].filter) & 1
 
     cdef void add_bubble(self, uint32_t number, int64_t cycles, CountAccumulator sink) noexcept nogil:
         """Adds lost cycles or bundles."""

@@ -65,17 +65,9 @@ cdef void add_site(Tally tally, const TallySite* site, Increments increments, Co
     cdef const Table* table = &tally.table.c
     cdef uint64_t block = site.key & 0xFFFFFFFFULL, passing
     cdef uint32_t number = <uint32_t>(site.key >> 32 & 0xFF), kind = <uint32_t>(site.key >> 40 & 0x7F), m, t
-    cdef const BlockInstruction* instruction = NULL
-    cdef const uint8_t* payload = NULL
-    cdef const BlockHead* head
     cdef const MarkTally* marks
     cdef const MarkTerm* term
-    if block != NO_BLOCK and number != NOBODY:
-        head = &table.heads[block]
-        if number < head.length:
-            instruction = &table.instructions[head.first + number]
-            payload = table.payloads + (head.first + number) * table.header.payload_bytes
-    passing = increments.passing(instruction, payload)
+    passing = increments.passing_at(table, block, number)
     for m in range(increments.monitors):
         if not (passing >> increments.counted[m].filter) & 1:
             continue

@@ -134,6 +134,12 @@ class Options(OptionRecord):
     """Enforce the manual's rules on counters of two threads on a core."""
     guest_pmu: str
     """The program uses the PMU: machine, or exact events alone."""
+    system: bool
+    """The program is the image of a whole system."""
+    memory: int
+    """Bytes of its physical memory."""
+    uart: int | None
+    """Physical address of its serial port; None: it has none."""
 
     @property
     def demangle(self) -> bool:

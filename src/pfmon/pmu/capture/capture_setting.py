@@ -11,6 +11,8 @@ from typing import NamedTuple
 from pfmon.pmu.model.event_table import EventTable
 from pfmon.pmu.model.ia64_pmu import Ia64Decoder
 from pfmon.pmu.model.pmu_model import PmuModel
+from pfmon.pmu.qualify.filters import ALL_PRIVILEGES
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterValues
 from pfmon.pmu.target import BranchRegisters
 
@@ -80,8 +82,9 @@ NOTHING = CaptureSetting(data=None, fetch=None, branches=None, ip_ear=None, entr
 """The setting of PMUs without capture units."""
 
 
-def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSetting:
-    """Return the captures of a program at privilege level 3 that register contents select."""
+def capture_setting(model: PmuModel, contents: Mapping[str, int], whole_system: bool = False) -> CaptureSetting:
+    """Return the captures of a program at privilege level 3 that register contents select; ``whole_system``: those of a
+    whole processor's code, at whatever privilege."""
     units = model.target.captures
     if units is None and samples_ops(model, contents):
         return NOTHING._replace(data=EarSetting(OPS, 0))
@@ -91,11 +94,27 @@ def capture_setting(model: PmuModel, contents: Mapping[str, int]) -> CaptureSett
     values = RegisterValues(model.registers, contents)
     ears: dict[str, EarSetting | None] = {}
     for kind, ear in (("dear", units.data), ("iear", units.instruction)):
-        ears[kind] = ear_setting(model, kind, contents) if _enabled(values, ear.configuration) else None
-    ip_ear = _ip_ear(values, units.ip_ear) if units.ip_ear else None
-    branches = None if ip_ear is not None else _branches(values, units.branches)
+        ears[kind] = ear_setting(model, kind, contents) if _enabled(values, ear.configuration, whole_system) else None
+    ip_ear = _ip_ear(values, units.ip_ear, whole_system) if units.ip_ear else None
+    branches = None if ip_ear is not None else _branches(values, units.branches, whole_system)
     gap, entries = GAP if units.windows else 0, len(units.branches.entries)
     return CaptureSetting(ears["dear"], ears["iear"], branches, ip_ear, entries, gap, units.windows)
+
+
+def captured_privileges(model: PmuModel, registers: RegisterFile) -> tuple[int, int, int]:
+    """The privileges at which the data EAR, the instruction EAR and the trace buffer capture: the plm and pm of their
+    configuration registers, of which the IP-EAR has its own (Montecito manual sections 3.3.8 to 3.3.10)."""
+    units = model.target.captures
+    if units is None or not registers.whole_system:
+        return ALL_PRIVILEGES, ALL_PRIVILEGES, ALL_PRIVILEGES
+    trace = units.branches.configuration
+    if units.ip_ear and registers.field(units.ip_ear, "mode"):
+        trace = units.ip_ear
+    data, fetch, buffer = (
+        registers.privileges(registers.field(one, "plm"), bool(registers.field(one, "pm")))
+        for one in (units.data.configuration, units.instruction.configuration, trace)
+    )
+    return data, fetch, buffer
 
 
 def samples_ops(model: PmuModel, contents: Mapping[str, int]) -> bool:
@@ -129,13 +148,14 @@ def ear_setting(model: PmuModel, kind: str, contents: Mapping[str, int]) -> EarS
     return _ear(model, kind, *found) if found else None
 
 
-def _enabled(values: RegisterValues, register: str) -> bool:
-    """Return whether a configuration register enables capture in a program: plm, pm and ism (Montecito manual table
-    3-5)."""
+def _enabled(values: RegisterValues, register: str, whole_system: bool) -> bool:
+    """Return whether a configuration register enables capture in a program, or somewhere in a whole processor's code:
+    plm, pm and ism (Montecito manual table 3-5)."""
     fields, psr = values.fields(register), values.fields("psr")
     running = psr["pp"] if fields.get("pm") else psr["up"]
     other_set = 2 if psr["is"] else 1  # ism: bit 0 leaves out IA-64 code, bit 1 IA-32 code
-    return bool(running and fields["plm"] >> 3 & 1 and not fields.get("ism", 0) & other_set)
+    levels = fields["plm"] if whole_system else running and fields["plm"] >> 3 & 1
+    return bool(levels and not fields.get("ism", 0) & other_set)
 
 
 def _ear(model: PmuModel, kind: str, mode: str, umask: int) -> EarSetting:
@@ -161,10 +181,10 @@ def _latency(events: EventTable, kind: str, umask: int) -> tuple[int, int, bool]
     return max(1, int(digits)) if digits.isdecimal() else NEVER, 0, False
 
 
-def _branches(values: RegisterValues, buffer: BranchRegisters) -> BranchSetting | None:
+def _branches(values: RegisterValues, buffer: BranchRegisters, whole_system: bool) -> BranchSetting | None:
     """Return the setting of the trace buffer."""
     fields = values.fields(buffer.configuration)
-    if not _enabled(values, buffer.configuration) or not fields["tm"]:
+    if not _enabled(values, buffer.configuration, whole_system) or not fields["tm"]:
         return None
     stages = (
         sum(fields[name] << bit for bit, name in enumerate(("tar", "tac", "bac"))) if "tar" in fields else ALL_STAGES
@@ -173,7 +193,7 @@ def _branches(values: RegisterValues, buffer: BranchRegisters) -> BranchSetting 
     return BranchSetting(fields["tm"], fields["ptm"], fields["ppm"], kinds, stages, buffer.exceptions)
 
 
-def _ip_ear(values: RegisterValues, register: str) -> int | None:
+def _ip_ear(values: RegisterValues, register: str, whole_system: bool) -> int | None:
     """Return the delay of Montecito's IP-EAR, whose configuration register is PMC42."""
     fields = values.fields(register)
-    return fields["delay"] if fields["mode"] == IP_EAR and _enabled(values, register) else None
+    return fields["delay"] if fields["mode"] == IP_EAR and _enabled(values, register, whole_system) else None

@@ -91,3 +91,14 @@ class CaptureRegisters:
             bits = {f"pmd{number}ext": more for number, more in zip(self._entries, extensions, strict=True)}
             values[self._extension] = values.get(self._extension, 0) | self._put(self._extension, bits)
         return values
+
+    def trace_in(self, registers: Mapping[int, int]) -> Trace:
+        """Decode register values of the trace buffer: the inverse of `trace`."""
+        index = self._shifts[self._index]
+        low, mask = index["ebi" if "ebi" in index else "bbi"]
+        following, full = registers[self._index] >> low & mask, registers[self._index] >> index["full"][0] & 1
+        extensions = [0] * len(self._entries)
+        if self._extension is not None:
+            places = [self._shifts[self._extension][f"pmd{number}ext"] for number in self._entries]
+            extensions = [registers[self._extension] >> low & mask for low, mask in places]
+        return [registers[number] for number in self._entries], extensions, following, bool(full)

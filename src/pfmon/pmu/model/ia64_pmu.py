@@ -20,7 +20,8 @@ from pfmon.pmu.qualify.breakpoint_ranges import (
     range_filters_exist,
     range_start_is_below_end,
 )
-from pfmon.pmu.registers.register_file import Ia64File, RegisterFile
+from pfmon.pmu.registers.ia64_file import Ia64File
+from pfmon.pmu.registers.register_file import RegisterFile
 from pfmon.pmu.registers.register_tables import RegisterValues
 from pfmon.pmu.target import CaptureUnits
 

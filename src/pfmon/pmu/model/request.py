@@ -115,6 +115,7 @@ class IpEarRequest(NamedTuple):
 
 class Request(NamedTuple):
     """The complete request of one programming of a PMU. ``ia32_program``: an Itanium executes IA-32 code;
+    ``whole_system``: what runs is a whole processor's code, at all privilege levels (system mode);
     ``two_threads``: both hardware threads of a core run, and events use only counters that are correct then."""
 
     events: tuple[EventRequest, ...]
@@ -136,6 +137,7 @@ class Request(NamedTuple):
     preload: Mapping[str, int] = {}
     """Initial values of counters, by their names in lower case."""
     ia32_program: bool = False
+    whole_system: bool = False
     two_threads: bool = False
     last_branches: tuple[str, ...] | None = None
     """perf's names of the branches to record (branch_filter.py)."""

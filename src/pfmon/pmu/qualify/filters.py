@@ -78,11 +78,40 @@ def in_blocks(blocks: tuple[tuple[int, int], ...], address: int) -> bool:
     return any(not (first ^ address) & mask for first, mask in blocks)
 
 
+LEVELS = 4
+"""Privilege levels, 0 to 3."""
+PRIVILEGES = 16
+"""Privileges at which a block runs: bits 0 and 1 the level, bit 2 PSR.up, bit 3 PSR.pp (block_table.pxd)."""
+ALL_PRIVILEGES = (1 << PRIVILEGES) - 1
+
+
+def privileges(plm: int, enabled: int | None) -> int:
+    """Return the privileges at which a monitor counts, a bit each: the levels of a mask (PMC.plm), with one of the two
+    bits of the PSR that enable monitors, by its number within a privilege (None: whatever they are).
+
+    >>> hex(privileges(0b1000, 2))
+    '0x8080'
+    """
+    return sum(
+        1 << privilege
+        for privilege in range(PRIVILEGES)
+        if plm >> (privilege & 3) & 1 and (enabled is None or privilege >> enabled & 1)
+    )
+
+
 class InstructionFilter(NamedTuple):
-    """Filter of instructions: a code range and an opcode matcher (pmu/qualify/filters.py)."""
+    """Filter of instructions: a code range, an opcode matcher, and a bit for each privilege that passes; ``inner``: the
+    code ranges at levels 0 to 2 where they differ from that at level 3."""
 
     code: CodeFilter = EVERY_BUNDLE
     opcode: OpcodeFilter = EVERY_OPCODE
+    privileges: int = ALL_PRIVILEGES
+    inner: tuple[CodeFilter, ...] | None = None
+
+    @property
+    def codes(self) -> tuple[CodeFilter, ...]:
+        """The code range at each level."""
+        return (*(self.inner or (self.code,) * (LEVELS - 1)), self.code)
 
 
 class FilteredSignal(NamedTuple):

@@ -14,8 +14,8 @@ from pfmon.pmu.model.monitors import read_counters
 from pfmon.pmu.model.pmu_model import PmuModel, get
 from pfmon.pmu.model.powerpc import SPR_NUMBERS
 from pfmon.pmu.registers.amd_file import AMD_ADDRESSES, SAMPLING, amd_counter_name, amd_select_register
+from pfmon.pmu.registers.ia64_file import TRACE_EXTENSIONS
 from pfmon.pmu.registers.msr_file import CONTROL, MSR_ADDRESSES, counter_name, select_register
-from pfmon.pmu.registers.register_file import TRACE_EXTENSIONS
 from pfmon.pmu.registers.register_tables import WORD, Field, Register, RegisterValues
 from pfmon.pmu.targets import of_architecture
 

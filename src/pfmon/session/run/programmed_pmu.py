@@ -104,7 +104,9 @@ class ProgrammedPmu:
         self.programming: Programming = model.fulfil(wanted)
         for monitor in self.programming.monitors:
             check_monitor(model, monitor)
-        self.counters = VirtualCounters(model.register_file(), self.programming, request.ia32_program)
+        self.counters = VirtualCounters(
+            model.register_file(), self.programming, request.ia32_program, request.whole_system
+        )
         self.unit = CountingUnit(model, self.counters.registers)
         places = {monitor.pmd: place for place, monitor in enumerate(self.unit.monitors)}
         self._places = [places.get(monitor.pmd) for monitor in self.programming.monitors]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.api import Task, WaitingProcess
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.system_settings import SystemSettings
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import RangeRequest, Request
@@ -81,7 +82,7 @@ class RunPlan(NamedTuple):
     not known yet; None: no more than before; ``anew``, ``waiting``: as in StartRequest; ``python``: the loop of the
     interpreter whose Python functions are marked; ``split_python``: events are counted by them; ``begin``: what is
     known of a task (None: the first one) that is followed and begins, with the files that it will have mapped; None:
-    each is the program of the plan."""
+    each is the program of the plan; ``system``: as in StartRequest."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -122,6 +123,7 @@ class RunPlan(NamedTuple):
     anew: bool = False
     waiting: WaitingProcess | None = None
     begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
+    system: SystemSettings | None = None
 
     @property
     def surveyed(self) -> bool:

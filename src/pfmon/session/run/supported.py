@@ -130,7 +130,7 @@ def check_supported(model: PmuModel, request: Request) -> None:
     refuse(
         {
             f"a privilege mask without level 3 (programs run at level 3 alone), of {', '.join(idle)}": bool(idle),
-            "--system-wide": request.system_wide,
+            "--system-wide": request.system_wide and not request.whole_system,
             "--controls=intonbittrans (the time base is not followed)": bool(request.controls.get("intonbittrans")),
             "--btb-ds (what is captured instead of targets is not documented)": _captures_details(request),
         },
@@ -144,8 +144,10 @@ def _captures_details(request: Request) -> bool:
 
 
 def _without_the_program(model: PmuModel, request: Request) -> list[str]:
-    """The events that do not count at the program's level. The operating system's time of IA-64 programs is known, so
-    cycles may count at level 0 alone."""
+    """The events that do not count at the program's level; a whole processor has all. The operating system's time of
+    IA-64 programs is known, so cycles may count at level 0 alone."""
+    if request.whole_system:
+        return []
     found = [(event.name, event.plm or request.plm) for event in request.events]
     timed = model.architecture == "ia64" and not request.ia32_program
     return [

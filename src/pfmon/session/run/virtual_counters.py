@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pfmon.pmu.model.programming import Monitor, Programming
+from pfmon.pmu.registers.ia64_file import Ia64File
 from pfmon.pmu.registers.register_file import RegisterFile
 
 
@@ -13,8 +14,11 @@ class VirtualCounters:
     read and cleared, which ends the freeze, and 2**width is added to a software total.
     """
 
-    def __init__(self, registers: RegisterFile, programming: Programming, ia32: bool = False) -> None:
-        """``ia32``: an Itanium executes IA-32 code."""
+    def __init__(
+        self, registers: RegisterFile, programming: Programming, ia32: bool = False, whole_system: bool = False
+    ) -> None:
+        """``ia32``: an Itanium executes IA-32 code; ``whole_system``: a whole processor's code runs, which does not
+        know of the programming, so that its PSR.up and PSR.pp do not decide."""
         self.registers = registers
         self.programming = programming
         self._overflows = dict.fromkeys(programming.counters, 0)
@@ -24,6 +28,10 @@ class VirtualCounters:
         registers.run_program()
         if ia32:
             registers.set_field("psr", "is", 1)
+        if whole_system:
+            if not isinstance(registers, Ia64File):
+                raise TypeError("only the Itaniums have a system mode")
+            registers.run_system(levels_alone=True)
 
     def add(self, monitor: Monitor, increment: int) -> None:
         """Add ``increment`` to the monitor's counter."""

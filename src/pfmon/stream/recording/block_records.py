@@ -12,8 +12,9 @@ class InstructionRecord(NamedTuple):
     ``isa_kind`` those of the instruction set (ia64_kinds.Ia64Kind); ``size``: bytes of its memory access; ``length``:
     bytes of code; ``condition``: bit of the block's mask that is set when it executed (for a branch: was taken), None:
     it always does; ``access``, ``second``: block_table.AccessKind of its first and its second access, from bit 3 of
-    the second on how many of its kind follow; ``branch``: block_table.BranchKind; ``privilege``: the level at which it
-    runs; ``payload``: details that only its instruction set knows.
+    the second on how many of its kind follow; ``branch``: block_table.BranchKind; ``privilege``: at which it
+    runs, bits 0 and 1 the level, in system mode bit 2 PSR.up and bit 3 PSR.pp, the same for the whole block;
+    ``payload``: details that only its instruction set knows.
     """
 
     address: int

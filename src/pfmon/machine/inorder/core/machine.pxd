@@ -37,7 +37,7 @@ cdef class Machine(EventSetConsumer):
     cdef void begin_words(self) noexcept nogil
     cdef void take_mark(self, uint64_t mark) noexcept nogil
     cdef void run_held_block(self, uint64_t next_ip) noexcept nogil
-    cdef void run_late_marks(self) noexcept nogil
+    cdef void run_late_marks(self, uint64_t next_ip) noexcept nogil
     cdef void end_words(self) noexcept nogil
     cdef void advance(self, uint64_t next_ip) noexcept nogil
     cdef int64_t drain(self) noexcept nogil

@@ -121,16 +121,16 @@ cdef class Machine(EventSetConsumer):
                 self.arbiter.await_turn(self.replay.now)
                 self.next_turn = self.replay.now + MAX_CYCLES_AHEAD
         elif self.held.mark_count:
-            self.run_late_marks()
+            self.run_late_marks(next_ip)
 
-    cdef void run_late_marks(self) noexcept nogil:
-        """Processes marks of a block that is no longer held."""
+    cdef void run_late_marks(self, uint64_t next_ip) noexcept nogil:
+        """Processes marks of a block that is no longer held; control goes to ``next_ip``."""
         cdef const BlockPlan* plan = NULL
         if self.timing.last != BLOCK_MASK:
             plan = self.plans.plan(self.timing.last)
             if plan == NULL:
                 self.fail(self.plans.failure)
-        self.timing.run_late_marks(plan, &self.held)
+        self.timing.run_late_marks(plan, &self.held, next_ip)
 
     cdef void end_words(self) noexcept nogil:
         """Keeps the words of the held block: the buffer is about to change."""
@@ -148,7 +148,7 @@ cdef class Machine(EventSetConsumer):
             self.timing.run(&self.held, next_ip)
             self.held.words = NULL
         elif self.held.mark_count:
-            self.run_late_marks()
+            self.run_late_marks(next_ip)
         if self.event_sets.due:
             self.event_sets.change()
 

@@ -16,7 +16,7 @@ cdef class MarkEffects:
     cdef uint64_t thread_id      # set in all data addresses passed to the mechanisms
 
     # Stalls or flushes the pipeline after a block, by its marks, which are consumed.
-    cdef void apply(self, const BlockPlan* plan, uint64_t number, HeldBlock* held) noexcept nogil
+    cdef void apply(self, const BlockPlan* plan, uint64_t number, HeldBlock* held, uint64_t next_ip) noexcept nogil
     cdef void apply_stack_mark(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held,
                                uint32_t i) noexcept nogil
     cdef void move_registers(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,

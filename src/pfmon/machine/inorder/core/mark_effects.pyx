@@ -47,18 +47,20 @@ cdef class MarkEffects:
         self.replay, self.captures, self.pipeline = replay, captures, replay.pipeline
         self.thread_id = thread_id
 
-    cdef void apply(self, const BlockPlan* plan, uint64_t number, HeldBlock* held) noexcept nogil:
+    cdef void apply(self, const BlockPlan* plan, uint64_t number, HeldBlock* held, uint64_t next_ip) noexcept nogil:
         cdef uint32_t i
         cdef int kind
         self.replay.restore_pipeline()
         for i in range(held.mark_count):
             kind = mark_kind(held.marks[i])
             if self.captures.listener is not None:
-                self.captures.report_mark(plan, number, held.marks[i])
+                self.captures.report_mark(plan, number, held.marks[i], next_ip)
             if kind == Mark.SPILL or kind == Mark.FILL:
                 self.apply_stack_mark(plan, number, held, i)
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.THREAD:
                 self.interrupt(plan, number, held, i)
+            elif kind == Mark.INTERRUPTION:              # its handler is in the stream
+                self.pipeline.flush(number, XPN, self.pipeline.exception)
         set_frame_levels(&self.pipeline.frames, self.replay.now)
         held.mark_count = 0
 

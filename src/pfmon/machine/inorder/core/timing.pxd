@@ -23,7 +23,7 @@ cdef class Timing:
     # Runs the held block; control goes to ``next_ip``.
     cdef void run(self, HeldBlock* held, uint64_t next_ip) noexcept nogil
     # Processes marks of the block that ran last, which is no longer held; NULL plan: none has run.
-    cdef void run_late_marks(self, const BlockPlan* plan, HeldBlock* held) noexcept nogil
+    cdef void run_late_marks(self, const BlockPlan* plan, HeldBlock* held, uint64_t next_ip) noexcept nogil
     # Ends the open cycle and brings the records up to date; returns the last cycle.
     cdef int64_t drain(self) noexcept nogil
 

@@ -63,7 +63,7 @@ cdef class Timing:
         if plan.cut == Cut.FAILED_CHECK or not plan.plain:
             self.flush_behind(plan, &run)
         if marks:
-            self.effects.apply(plan, run.number, held)
+            self.effects.apply(plan, run.number, held, next_ip)
         if self.captures.listener is not None:
             self.captures.record_captures()
         if self.snooped is not None and self.snooped.has_responses:
@@ -175,13 +175,13 @@ cdef class Timing:
 
     # --- between blocks
 
-    cdef void run_late_marks(self, const BlockPlan* plan, HeldBlock* held) noexcept nogil:
+    cdef void run_late_marks(self, const BlockPlan* plan, HeldBlock* held, uint64_t next_ip) noexcept nogil:
         cdef uint32_t marks = held.mark_count
         self.shown.begin()
         if self.captures.listener is not None:
             self.captures.listener.begin()
         if plan != NULL:
-            self.effects.apply(plan, self.last, held)
+            self.effects.apply(plan, self.last, held, next_ip)
         if self.captures.listener is not None:
             self.captures.record_captures()
         self.shown.report(held, marks)

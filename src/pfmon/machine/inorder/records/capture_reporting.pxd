@@ -17,7 +17,8 @@ cdef class CaptureReporting:
     cdef void report_repeated(self, const BlockPlan* plan, const BlockExecution* run, const uint32_t* issued,
                               int64_t began) noexcept nogil
     cdef void report_branch(self, const BlockPlan* plan, const BlockExecution* run, uint64_t next_ip) noexcept nogil
-    cdef void report_mark(self, const BlockPlan* plan, uint64_t number, uint64_t mark) noexcept nogil
+    cdef void report_mark(self, const BlockPlan* plan, uint64_t number, uint64_t mark,
+                          uint64_t next_ip) noexcept nogil
     cdef void record_captures(self) noexcept nogil
     cdef bint is_second(self, const Captured* one) noexcept nogil
     cdef bint issued_second(self, uint64_t code, uint32_t before, uint64_t block, uint32_t instruction,

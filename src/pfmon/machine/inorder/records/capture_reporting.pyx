@@ -62,14 +62,17 @@ cdef class CaptureReporting:
             self.arrived = flow.target & ~<uint64_t>15
         self.listener.flow(&flow)
 
-    cdef void report_mark(self, const BlockPlan* plan, uint64_t number, uint64_t mark) noexcept nogil:
-        """Reports events known only from marks: failed checks of advanced loads, exceptions."""
+    cdef void report_mark(self, const BlockPlan* plan, uint64_t number, uint64_t mark,
+                          uint64_t next_ip) noexcept nogil:
+        """Reports events known only from marks: failed checks of advanced loads, exceptions. An interruption is
+        delivered to the handler at ``next_ip``."""
         cdef FlowChange flow
         cdef int fault
         cdef uint32_t instruction = <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
         if mark_kind(mark) == Mark.ALAT_MISS and self.listener.checks and instruction < plan.length:
             self.listener.check(number, instruction)
-        elif (mark_kind(mark) == Mark.SYSTEM_CALL or mark_kind(mark) == Mark.FAULT) and self.listener.flows:
+        elif (mark_kind(mark) == Mark.SYSTEM_CALL or mark_kind(mark) == Mark.FAULT
+              or mark_kind(mark) == Mark.INTERRUPTION) and self.listener.flows:
             memset(&flow, 0, sizeof(flow))
             flow.block, flow.instruction = number, min(instruction, plan.length - 1)
             flow.address = self.arrived
@@ -77,6 +80,8 @@ cdef class CaptureReporting:
                 flow.address = plan.steps[instruction].address & ~THREAD_ID
             fault = FAULT_BREAK if mark_kind(mark) == Mark.SYSTEM_CALL else <int>(mark & 0xFF)
             flow.target = INTERRUPTION_VECTORS + vector_of(fault)
+            if mark_kind(mark) == Mark.INTERRUPTION:
+                flow.target = next_ip & ~THREAD_ID
             flow.kind, flow.taken, flow.cycle = FlowKind.FLOW_EXCEPTION, True, self.replay.now
             self.listener.flow(&flow)
 

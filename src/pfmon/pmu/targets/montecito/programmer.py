@@ -29,7 +29,7 @@ from pfmon.pmu.model.thread_counters import (
 )
 from pfmon.pmu.qualify.filters import ALL_OPCODE_BITS, EVERY_OPCODE, SLOTS, OpcodeFilter, opcode_filter
 from pfmon.pmu.qualify.opcodes import wide_match
-from pfmon.pmu.registers.register_file import MontecitoFile
+from pfmon.pmu.registers.ia64_file import MontecitoFile
 
 CANCELS = (0xE0, 0xE2)
 FETCH = (0x41, 0x46, 0x65, 0x66)
