@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from instruction_log import SIGNALS
 from played_system import Played, PlayedSystem, changing, played
 
+from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import Machine
@@ -165,3 +166,27 @@ def test_occupancies_are_not_divided_by_level() -> None:
     with pytest.raises(PfmonError, match="all privilege levels together"):
         ProgrammedPmu(get("montecito"), Request((EventRequest(event.name, plm=8),), whole_system=True))
     ProgrammedPmu(get("montecito"), Request((EventRequest(event.name, plm=15),), whole_system=True))
+
+
+@pytest.mark.parametrize("plm", [1, 8, 9])
+def test_samples_are_of_the_monitored_levels(plm: int) -> None:
+    """pfmon samples with its own PMU: every 100th instruction at these levels."""
+    code = played(*PROGRAM)
+    system = PlayedSystem(code, changing(code, "samples"))
+    at = list(system.step_privileges())
+    counting = ProgrammedPmu(get("itanium2"), Request((EventRequest("IA64_INST_RETIRED", plm=plm),), whole_system=True))
+    registers, (pmd,) = counting.counters.registers, counting.programming.counters
+    found: list[int] = []
+
+    def on_overflow(overflow: Overflow) -> None:
+        found.append(overflow.retired)
+        assert overflow.address & ~15 == code.steps[overflow.retired - 1].bundle
+        registers.take_overflows()
+        registers.write(f"pmd{pmd}", (1 << 47) - 100)
+
+    registers.write(f"pmd{pmd}", (1 << 47) - 100)
+    unit = LiveUnit(get("itanium2"), registers, system.table, True, on_overflow)
+    system.play(unit.consumer)
+    unit.finish()
+    counted = [number for number, now in enumerate(at, 1) if plm >> (now & 3) & 1]
+    assert found == counted[99::100] and found

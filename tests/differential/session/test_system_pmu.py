@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from instruction_log import SIGNALS
 from played_system import PlayedSystem, changing, played
 
+from pfmon.engine import guest_pmu
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.model.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.system_pmu import SystemPmu
 
@@ -301,3 +302,32 @@ def test_cycles_read_are_the_totals() -> None:
             before = now
     driver.pmu.finish()
     assert driver.read("pmd4") == driver.pmu.counts()[0].value
+
+
+def test_it_is_what_the_engine_of_system_mode_is_given() -> None:
+    driver = Driver([KERNEL_PP] * len(played(*PROGRAM).runs))
+    assert isinstance(driver.pmu, guest_pmu.SystemPmu) and driver.pmu.pmu is None
+    driver.write("pmc4", configuration("IA64_INST_RETIRED", 1, True))
+    driver.run(30)
+    assert driver.pmu.read_data(4) == 0 and driver.read("pmd4") == 30
+
+
+def test_data_ranges_are_set_by_the_code() -> None:
+    """DBRs and PMC41 let through loads of some addresses (Montecito manual section 3.3.7), of all regions: a mask has 56
+    bits (volume 2, table 7-1)."""
+    code = played(*PROGRAM)
+    driver = Driver([KERNEL_PP] * len(code.runs))
+    addresses = sorted(step.address for step in code.steps if step.address is not None)
+    first = addresses[len(addresses) // 2] & ~0xFFF
+    made = get("montecito").program(
+        ["LOADS_RETIRED"], plm=1, system_wide=True, drange=RangeRequest(((first, first + 0x1000),))
+    )
+    for name, value in made.writes.items():
+        driver.write(name, value)
+    driver.run()
+    loads = SIGNALS["loads_retired"]
+    expected = sum(
+        loads(step, lambda at: at is not None and not (at ^ first) & ((1 << 56) - 0x1000)) for step in code.steps
+    )
+    whole = sum(loads(step, lambda _: True) for step in code.steps)
+    assert driver.read(f"pmd{made.counters[0]}") == expected and 0 < expected < whole

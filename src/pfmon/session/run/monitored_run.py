@@ -197,7 +197,7 @@ class Session:
     ) -> RunOutcome:
         try:
             if self.plan.guest_pmu:
-                return self._run_for_program()
+                return self._run_for_system() if self.plan.whole_system else self._run_for_program()
             if self._tasks:
                 return self._run_followed(self._tasks, on_task)
             outcome = self._run_sampled(on_samples) if self._programmed.live else self._run(on_interval)
@@ -251,6 +251,16 @@ class Session:
         ending, times = self._execute(pmu.consumer, pmu.running, pmu)
         pmu.finish()
         return self._outcome(ending, times, [], [])
+
+    def _run_for_system(self) -> RunOutcome:
+        """Run a whole processor's code, which uses the PMU; pfmon counts beside."""
+        from pfmon.session.run.system_pmu import SystemPmu, counted_beside
+
+        beside = counted_beside(self.plan, self.groups)
+        pmu = SystemPmu(self.plan.model, self.engine, self._programmed.machine, self.plan.controls.ear_seed, beside)
+        ending, times = self._execute(pmu.consumer, pmu.running, pmu)
+        pmu.finish()
+        return self._outcome(ending, times, pmu.counts(), pmu.notes())
 
     @property
     def _traced(self) -> bool:
