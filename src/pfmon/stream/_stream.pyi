@@ -402,6 +402,8 @@ class Mark(IntEnum):
     PYTHON_RETURN = 18
     PYTHON_LINE = 19
     INTERRUPTION = 20
+    LEVEL_LEFT = 21
+    LEVEL_ENTERED = 22
 
 # thread_demux.pyx
 

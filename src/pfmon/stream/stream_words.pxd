@@ -63,6 +63,8 @@ cpdef enum Mark:                 # kinds of marks
     PYTHON_RETURN = 18           # ... so many of those that the interpreter called itself have returned
     PYTHON_LINE = 19             # ... another line began; value: its number in the function's file
     INTERRUPTION = 20            # system mode: delivered before the next instruction; value: the vector's offset from IVA
+    LEVEL_LEFT = 21              # system mode: the privilege level changed behind the block; value: the old level
+    LEVEL_ENTERED = 22           # ... and the new one
 
 cdef enum Deferral:              # values of DEFERRED
     NOT_ALIGNED = 0
@@ -71,7 +73,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 21
+    MARK_KINDS = 23
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
