@@ -313,8 +313,8 @@ def test_it_is_what_the_engine_of_system_mode_is_given() -> None:
 
 
 def test_data_ranges_are_set_by_the_code() -> None:
-    """DBRs and PMC41 let through loads of some addresses (Montecito manual section 3.3.7), whatever their region: a mask
-    has 56 bits (volume 2, table 7-1)."""
+    """DBRs and PMC41 let through loads of some addresses (Montecito manual section 3.3.7), in all regions: a mask has
+    56 bits (volume 2, table 7-1)."""
     code = played(*PROGRAM)
     driver = Driver([KERNEL_PP] * len(code.runs))
     addresses = sorted(step.address for step in code.steps if step.address is not None)
