@@ -4,6 +4,8 @@ instructions; totals and what pfmon counts beside agree with it."""
 import random
 from collections.abc import Sequence
 from itertools import accumulate
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from example_counts import examples
@@ -17,8 +19,10 @@ from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
 from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
+from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_sets import EventSets
-from pfmon.session.run.system_pmu import SystemPmu
+from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.run.system_pmu import SystemPmu, counted_beside
 
 PROGRAM = ("strings", "30")
 SIGNAL_OF = {"IA64_INST_RETIRED": "inst_retired", "NOPS_RETIRED": "nops_retired", "LOADS_RETIRED": "loads_retired"}
@@ -331,3 +335,39 @@ def test_data_ranges_are_set_by_the_code() -> None:
     )
     whole = sum(loads(step, lambda _: True) for step in code.steps)
     assert driver.read(f"pmd{made.counters[0]}") == expected and 0 < expected < whole
+
+
+def plan_of(**settings: Any) -> RunPlan:
+    """What decides about counting beside the code's PMU."""
+    plain = {"controls": Controls(), "sampling": None}
+    return cast(RunPlan, SimpleNamespace(**plain | settings))
+
+
+def test_one_event_set_is_counted_beside() -> None:
+    sets = EventSets(get("montecito"), Request((EventRequest("IA64_INST_RETIRED"),), whole_system=True))
+    assert counted_beside(plan_of(), []) is None and counted_beside(plan_of(), [sets]) is sets
+    assert counted_beside(plan_of(controls=Controls(ear_seed=7)), [sets]) is sets
+    for plan, groups in (
+        (plan_of(), [sets, sets]),
+        (plan_of(sampling=object()), [sets]),
+        (plan_of(controls=Controls(interval=10)), [sets]),
+    ):
+        with pytest.raises(PfmonError, match="one event set"):
+            counted_beside(plan, groups)
+
+
+def test_captures_and_the_machines_data_ranges_are_the_codes() -> None:
+    model, engine = get("montecito"), PlayedSystem(played(*PROGRAM), [0] * len(played(*PROGRAM).runs))
+    drange = RangeRequest(((0x4000, 0x5000),))
+    loads = EventSets(model, Request((EventRequest("LOADS_RETIRED"),), drange=drange, whole_system=True))
+    with pytest.raises(PfmonError, match="event address registers"):
+        captures = EventSets(model, Request((EventRequest("DATA_EAR_CACHE_LAT4"),), whole_system=True))
+        SystemPmu(model, engine, load("montecito"), beside=captures)
+    with pytest.raises(PfmonError, match="data ranges"):
+        SystemPmu(model, engine, load("montecito"), beside=loads)
+    SystemPmu(model, engine, None, beside=loads)
+    with pytest.raises(PfmonError, match="no machine"):
+        cycles = EventSets(model, Request((EventRequest("CPU_OP_CYCLES_ALL"),), whole_system=True))
+        SystemPmu(model, engine, None, beside=cycles)
+    with pytest.raises(PfmonError, match="Itaniums"):
+        SystemPmu(get("core2"), engine, None)
