@@ -16,7 +16,7 @@ cdef void write_marks(Cpu* cpu) noexcept nogil:
 cdef bint has_index(uint64_t mark) noexcept nogil:
     """Whether a mark names an instruction; those of addresses do not."""
     cdef uint64_t kind = (mark >> MARK_SHIFT) & 0x7F
-    return kind != Mark.RSE_ADDRESS and kind < Mark.WALK_ADDRESS
+    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME
 
 
 cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
