@@ -14,7 +14,13 @@ SOURCE = Path(__file__).resolve().parents[2] / "src" / "pfmon"
 HANDLERS = "engine.ia64._ia64"
 
 # What each stage may import. Of an engine the stages behind it see what an engine is, and nothing of any one.
-ENGINE = {"engine.api", "engine.guest_pmu", "engine.guest_settings", "engine.registry"}
+ENGINE = {
+    "engine.api",
+    "engine.guest_pmu",
+    "engine.guest_settings",
+    "engine.registry",
+    "engine.system_settings",
+}
 ALLOWED = {
     "program": set(),
     "stream": set(),

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.system_settings import SystemSettings
 from pfmon.errors import PfmonError
 from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
@@ -92,7 +93,8 @@ class StartRequest(NamedTuple):
     wanted engine, empty for the usual one; ``python``: the loop of the interpreter whose Python functions are to be
     marked in the stream, as far as the engine can; ``anew``: `run` raises ExecutedError when the program executes
     another one in its own process, if the engine can let another one count that; ``waiting``: the process of such an
-    error, which executes ``program`` now."""
+    error, which executes ``program`` now; ``system``: the bare system that the program is an image of, None: it
+    runs under Linux."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -112,19 +114,22 @@ class StartRequest(NamedTuple):
     python: EvaluationLoop | None = None
     anew: bool = False
     waiting: WaitingProcess | None = None
+    system: SystemSettings | None = None
 
 
 class Capabilities(NamedTuple):
     """Features of an engine. ``addresses``: its stream has, or can have, the addresses of memory accesses;
     ``performance_data``: it supports PerformanceData; ``apart``: the program runs in a process of its own, in parallel
     to the reader of its stream; ``follows``: it can count child processes and executed programs;
-    ``takes_turns``: threads run one at a time, in an order that repeats."""
+    ``takes_turns``: threads run one at a time, in an order that repeats; ``system``: it runs a whole system, at all
+    privilege levels."""
 
     addresses: bool
     performance_data: bool
     apart: bool = False
     follows: bool = False
     takes_turns: bool = False
+    system: bool = False
 
 
 class ExitReport(NamedTuple):

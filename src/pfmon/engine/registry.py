@@ -87,6 +87,9 @@ ENGINES = (
 )
 """The engines; of several that run a program the first one does which serves the run, unless another is asked for."""
 
+SYSTEM = EngineRow("ia64", "pfmon.engine.ia64.system.system_guest", "SystemGuest", frozenset({InstructionSet.IA64}))
+"""The engine of system images."""
+
 
 def instruction_set_of(path: str) -> InstructionSet | None:
     """The instruction set of an ELF file, by its header (System V ABI, e_machine); None: not an ELF file, another
@@ -169,9 +172,9 @@ def placed(program: Program, name: str) -> Program:
 
 
 def start(wanted: StartRequest) -> Engine:
-    """The engine that runs a program, with the program loaded. Raises PfmonError."""
+    """The engine that runs a program, or a system image, with the program loaded. Raises PfmonError."""
     instruction_set = instruction_set_in(wanted.program)
-    row = chosen(instruction_set, wanted.engine)
+    row = SYSTEM if wanted.system else chosen(instruction_set, wanted.engine)
     log("engine", "%s runs %s, a program for %s", row.factory, wanted.program.image.path, instruction_set.name)
     engine: Engine = getattr(import_module(row.module), row.factory).start(wanted)
     return engine

@@ -66,7 +66,9 @@ class Segment(NamedTuple):
 
 
 class Elf(NamedTuple):
-    """The parts of an executable's headers needed for loading; addresses are as linked, before any bias."""
+    """The parts of an executable's headers needed for loading; addresses are as linked, before any bias. ``physical``:
+    of a system image (system_image.py) the physical address of each segment, and ``physical_entry`` that of the entry
+    point."""
 
     position_independent: bool
     entry: int
@@ -76,22 +78,15 @@ class Elf(NamedTuple):
     program_header_count: int
     machine: int = EM_IA_64
     big_endian: bool = False
+    physical: tuple[int, ...] = ()
+    physical_entry: int = 0
 
 
 def parse(data: bytes, name: str, is_program: bool = True) -> Elf:
     """Read the headers of an executable, or of a shared object, which has no entry point. Raises PfmonError, describing
     the error in the file."""
-    header = _header(data, name)
-    if header.entries == 0:
-        raise PfmonError(f"{name}: inconsistent ELF file: it has no program headers")
-    layout = struct.Struct(header.order + PROGRAM_HEADERS[header.bits])
-    if header.entry_size != layout.size:
-        raise PfmonError(f"{name}: inconsistent ELF file: program headers of {header.entry_size} bytes")
-    table_size = header.entries * layout.size
-    if header.offset + table_size > len(data):
-        raise PfmonError(f"{name}: truncated ELF file: program headers end after the file does")
-    rows = layout.iter_unpack(data[header.offset : header.offset + table_size])
-    headers = [_as_64(row) for row in rows] if header.bits == 32 else list(rows)
+    header = read_header(data, name)
+    headers = program_headers(data, header, name)
     segments = tuple(
         Segment(address, memory_size, at, file_size, flags)
         for kind, flags, at, address, _, file_size, memory_size, _ in headers
@@ -106,14 +101,14 @@ def parse(data: bytes, name: str, is_program: bool = True) -> Elf:
         entry=entry,
         segments=segments,
         interpreter=_interpreter(data, headers, name),
-        program_headers=_loaded_at(segments, header.offset, table_size),
+        program_headers=_loaded_at(segments, header.offset, header.entries * header.entry_size),
         program_header_count=header.entries,
         machine=header.machine,
         big_endian=header.order == ">",
     )
 
 
-class _Header(NamedTuple):
+class Header(NamedTuple):
     """The used fields of an ELF header. ``order``: struct's byte order; ``descriptors``: the entry is the address of a
     function descriptor."""
 
@@ -128,8 +123,8 @@ class _Header(NamedTuple):
     descriptors: bool
 
 
-def _header(data: bytes, name: str) -> _Header:
-    """Check the ELF header."""
+def read_header(data: bytes, name: str) -> Header:
+    """Read and check the ELF header. Raises PfmonError."""
     if data[:4] != b"\x7fELF":
         raise PfmonError(f"{name}: not an ELF file")
     if len(data) < 52:
@@ -147,7 +142,22 @@ def _header(data: bytes, name: str) -> _Header:
     if kind not in (ET_EXEC, ET_DYN):
         raise PfmonError(f"{name}: is {TYPES.get(kind, f'ELF type {kind}')}, not an executable")
     descriptors = machine == EM_PPC64 and flags & EF_PPC64_ABI < DESCRIPTORS
-    return _Header(machine, kind, entry, offset, entry_size, count, 32 * elf_class, order, descriptors)
+    return Header(machine, kind, entry, offset, entry_size, count, 32 * elf_class, order, descriptors)
+
+
+def program_headers(data: bytes, header: Header, name: str) -> list[tuple[int, ...]]:
+    """The program headers, in the field order of 64-bit ones: type, flags, offset, virtual and physical address, size
+    in the file and in memory, alignment. Raises PfmonError."""
+    if header.entries == 0:
+        raise PfmonError(f"{name}: inconsistent ELF file: it has no program headers")
+    layout = struct.Struct(header.order + PROGRAM_HEADERS[header.bits])
+    if header.entry_size != layout.size:
+        raise PfmonError(f"{name}: inconsistent ELF file: program headers of {header.entry_size} bytes")
+    table_size = header.entries * layout.size
+    if header.offset + table_size > len(data):
+        raise PfmonError(f"{name}: truncated ELF file: program headers end after the file does")
+    rows = layout.iter_unpack(data[header.offset : header.offset + table_size])
+    return [_as_64(row) for row in rows] if header.bits == 32 else list(rows)
 
 
 def _check_form(machine: int, bits: int, byte_order: int, name: str) -> None:
@@ -169,7 +179,7 @@ def _as_64(row: tuple[int, ...]) -> tuple[int, ...]:
     return kind, flags, offset, address, physical, file_size, memory_size, align
 
 
-def _described(data: bytes, segments: tuple[Segment, ...], header: _Header) -> int:
+def _described(data: bytes, segments: tuple[Segment, ...], header: Header) -> int:
     """Return the code address in the entry's function descriptor; the entry itself if there is none."""
     for s in segments:
         if s.address <= header.entry and header.entry + 8 <= s.address + s.file_size:

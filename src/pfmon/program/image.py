@@ -94,8 +94,9 @@ class Program(NamedTuple):
         return (self.interpreter or self.image).entry
 
 
-def read_file(path: str) -> bytes:
-    """Return the bytes of a regular, executable file. Raises PfmonError."""
+def read_file(path: str, executable: bool = True) -> bytes:
+    """Return the bytes of a regular file, which must be executable unless ``executable`` is false. Raises
+    PfmonError."""
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
@@ -107,7 +108,7 @@ def read_file(path: str) -> bytes:
         if not os.access(path, os.R_OK):
             raise PfmonError(f"{path}: permission denied")
         # access() grants root everything, but a file without any x bit is not executable
-        if not status.st_mode & 0o111 or not os.access(path, os.X_OK):
+        if executable and not (status.st_mode & 0o111 and os.access(path, os.X_OK)):
             raise PfmonError(f"{path}: is not executable")
         with open(path, "rb") as file:
             return file.read()

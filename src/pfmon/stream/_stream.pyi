@@ -402,8 +402,12 @@ class Mark(IntEnum):
     PYTHON_RETURN = 18
     PYTHON_LINE = 19
     INTERRUPTION = 20
-    LEVEL_LEFT = 21
-    LEVEL_ENTERED = 22
+    WALK = 21
+    WALK_ADDRESS = 22
+    PAGE_ADDRESS = 23
+    PAGE_FRAME = 24
+    LEVEL_LEFT = 25
+    LEVEL_ENTERED = 26
 
 # thread_demux.pyx
 

@@ -94,7 +94,7 @@ cdef struct BlockHead:           # 64 bytes
     uint32_t whole               # of a part: the number of the block that it belongs to
     uint32_t offset              # ... and the number of its first instruction there
     uint32_t file                # number of the mapped file that holds it, 0: none (engine/api.py)
-    uint32_t spare[2]
+    uint64_t physical            # system mode: the physical address of its first bundle
 
 cdef struct Bank:                # used entries of its share of the arrays
     uint64_t blocks

@@ -120,7 +120,8 @@ cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexce
         return False
     for i in range(length):
         if instructions[i].access > AccessKind.FETCH_LINE or instructions[i].branch > BranchKind.RETURN_BRANCH \
-                or instructions[i].privilege != instructions[0].privilege or further_kind(&instructions[i]) > AccessKind.FETCH_LINE:
+                or instructions[i].privilege != instructions[0].privilege \
+                or further_kind(&instructions[i]) > AccessKind.FETCH_LINE:
             return False
         further += instructions[i].second >> FURTHER_SHIFT
         if instructions[i].second and (not further_kind(&instructions[i]) or not instructions[i].access or instructions[i].condition != ALWAYS):

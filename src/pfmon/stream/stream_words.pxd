@@ -62,9 +62,23 @@ cpdef enum Mark:                 # kinds of marks
     PYTHON_CALL = 17             # before the next block a Python function was called; value: its number, from 1 on
     PYTHON_RETURN = 18           # ... so many of those that the interpreter called itself have returned
     PYTHON_LINE = 19             # ... another line began; value: its number in the function's file
-    INTERRUPTION = 20            # system mode: delivered before the next instruction; value: the vector's offset from IVA
-    LEVEL_LEFT = 21              # system mode: the privilege level changed behind the block; value: the old level
-    LEVEL_ENTERED = 22           # ... and the new one
+    INTERRUPTION = 20            # system mode: delivered before the next instruction; value: its vector's offset
+                                 # from IVA
+    WALK = 21                    # ... a TLB missed; value: bit 0 of a data reference, bits 1-2 Walk, bits 3-8 the size of
+                                 # the inserted page as a power of two
+    WALK_ADDRESS = 22            # traced streams: the physical address of the VHPT entry that the WALK before read
+    PAGE_ADDRESS = 23            # traced streams: the PAGE_FRAME after it is that of this page of data: its virtual
+                                 # address / 4096 in bits 0-51; bit 55: it maps all of the 16 KB around it
+    PAGE_FRAME = 24              # ... physical address / 4096 in bits 0-37, memory attribute in bits 38-40, bits 0-14 of
+                                 # the region identifier in bits 41-55
+    LEVEL_LEFT = 25              # system mode: the privilege level changed behind the block; value: the old level
+    LEVEL_ENTERED = 26           # ... and the new one
+
+cdef enum Walk:                  # outcomes in WALK
+    WALK_DISABLED = 0            # the walker did not search: an alternate TLB fault
+    WALK_MISSED = 1              # its own reference missed: a VHPT translation fault
+    WALK_FAILED = 2              # the VHPT has no such translation: a TLB fault
+    WALK_INSERTED = 3
 
 cdef enum Deferral:              # values of DEFERRED
     NOT_ALIGNED = 0
@@ -73,7 +87,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 23
+    MARK_KINDS = 27
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

@@ -112,9 +112,11 @@ def ia64() -> dict[str, Case]:
     runs += [f"--guest-pmu{mode} {program}" for mode in ("", "=exact") for program in ("MONITORS", "PERF")]
     runs += [f"{RETIRED} {program}" for program in ("MONITORS", "PERF")]
     runs += [f"{words} --sysroot=SYSROOT OPENS" for words in OPENED]
+    runs += [f"--uart=0x20000000 {words} --system SYSTEM" for words in OF_SYSTEMS]
     return {words: Case(words) for words in runs}
 
 
+OF_SYSTEMS = ("", f"-k {CYCLES} --per-function", "--guest-pmu", "--guest-pmu=exact -k -e ia64_inst_retired")
 MODULE_EVENTS = {name: {"dear-hist": MISSES, "btb-hist": BRANCHES}.get(name, SAMPLES) for name in MODULES}
 FOLLOWED = (
     "",
@@ -154,6 +156,7 @@ FAILURES = {
     "full standard output of samples": Case(f"{SAMPLES} FIB 5", LOST, "10"),
     "full file": Case("--per-block --unlimited -e all --outfile={}/counts FIB 5", LOST, "1000"),
     "full file of samples": Case(f"{SAMPLES} --smpl-outfile={{}}/samples FIB 15", LOST, "1000"),
+    "machine check": Case(f"{RETIRED} --system SYSTEM", LOST),
     "full export": Case(f"{CYCLES} --long-smpl-periods=500 --export=csv:{{}}/table FIB 15", LOST, "1000"),
     "full export of calls": Case("--export=perf-data:{}/data FIB 15", LOST, "1000"),
     "full page": Case("--report=html:{}/page FIB 5", LOST, "1000"),
@@ -231,6 +234,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     found["PERF"] = str(counting_by_perf(folder / "PERF", [attribute()])[0])
     found["OPENS"] = str(write_dynamic(folder, [(write_object(folder / "one.so", "one"), 9)], told=False))
     found["SYSROOT"] = str(folder)
+    found["SYSTEM"] = str(Path(__file__).resolve().parents[2] / "data" / "engine" / "firmware")
     found |= {"FIB": example("fib"), "X86FIB": str(EXAMPLES / "x86_64/fib"), "PPCFIB": str(EXAMPLES / "ppc64/fib")}
     found |= {name: str(folder / name) for name in (*C_PROGRAMS, "RECORDED", "DAMAGED", "GROWN")}
     pfmon(*RETIRED.split(), f"--record={found['RECORDED']}", f"--save-baseline={found['GROWN']}", found["FIB"], "5")

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self, final
 
+from typing_extensions import disjoint_base
+
+from pfmon.engine.ia64.system.physical_device import PhysicalDevice
 from pfmon.engine.ia64.translation.decoded_blocks import DecodedBlock
 from pfmon.stream._stream import BlockTable, Consumer
 
@@ -16,7 +19,9 @@ STOP: int
 
 PMD: int
 
-@final
+CHECK: int
+
+@disjoint_base
 class Processor:
     """One IA-64 processor: its registers for the system-call layer, and the loop that drives blocks."""
 
@@ -143,6 +148,51 @@ def new_extent(start: int, end: int, protection: int, shared: bool) -> Extent | 
 @final
 class ThreadContext:
     """The registers of a thread that does not run; made by Processor.context."""
+
+# system/system_processor.pyx
+
+PMU_ACCESSES: dict[int, str]
+
+@disjoint_base
+class SystemProcessor(Processor):
+    """One processor in system mode: it runs from privilege level 0, in physical memory."""
+
+    def set_geometry(
+        self,
+        *,
+        registers: tuple[int, int] = ...,
+        cache: tuple[int, int] = ...,
+        page_sizes: Sequence[int] = ...,
+        va_msb: int = ...,
+        pa_bits: int = ...,
+        rid_bits: int = ...,
+    ) -> None: ...
+    def set_reserved_breaks(self, numbers: Sequence[int]) -> None: ...
+    def set_device(self, start: int, end: int, device: PhysicalDevice) -> None: ...
+    def raise_interrupt(self, vector: int) -> None: ...
+    def raise_pmi(self) -> None: ...
+    @property
+    def interrupt_pending(self) -> bool: ...
+    @property
+    def next_timer(self) -> int | None: ...
+    def advance_time(self, instructions: int) -> None: ...
+    def set_guest_pmu(self, on: bool) -> None: ...
+    @property
+    def pmu_access(self) -> tuple[str, int, int]: ...
+    @property
+    def machine_check(self) -> str | None: ...
+    @property
+    def level(self) -> int: ...
+    @property
+    def psr(self) -> int: ...
+    def set_psr(self, value: int) -> None: ...
+    def cr(self, number: int) -> int: ...
+    def set_cr(self, number: int, value: int) -> None: ...
+    def rr(self, number: int) -> int: ...
+    def kr(self, number: int) -> int: ...
+    def set_kr(self, number: int, value: int) -> None: ...
+    def translation_register(self, is_data: bool, number: int) -> tuple[int, int, int, int] | None: ...
+    def translate(self, address: int) -> int | None: ...
 
 # units/all_rows.pyx
 
@@ -300,9 +350,20 @@ def m_store_rows() -> None: ...
 
 # units/load_store/m_system.pyx
 
-PRIVILEGED: tuple[tuple[str, str, dict[str, int]], ...]
-
 def m_system_rows() -> None: ...
+
+# units/system/b_privileged.pyx
+
+def b_privileged_rows() -> None: ...
+
+# units/system/m_privileged.pyx
+
+def privileged_row(layout: str, text: str, run: int, **fields: int) -> None: ...
+def m_privileged_rows() -> None: ...
+
+# units/system/m_translation.pyx
+
+def m_translation_rows() -> None: ...
 
 # units/x.pyx
 

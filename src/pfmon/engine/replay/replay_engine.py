@@ -10,7 +10,7 @@ from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import PfmonError
 from pfmon.isa.common.instruction_properties import MODULES, properties
 from pfmon.needed_modules import import_needed
-from pfmon.program import image
+from pfmon.program import image, system_image
 from pfmon.program.file_digest import digest
 from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
@@ -35,8 +35,6 @@ class ReplayEngine:
     """A recorded run. ``partial``: replay a damaged recording up to the damage; ``addresses``: with those of
     accesses; ``listing``: code is listed after the run."""
 
-    capabilities = Capabilities(addresses=True, performance_data=False, takes_turns=True)
-
     def __init__(self, path: str, *, partial: bool = False, addresses: bool = False, listing: bool = False) -> None:
         """Read the head of a recording. Raises PfmonError."""
         self._reader = RecordingReader(path)
@@ -58,6 +56,7 @@ class ReplayEngine:
             self.table = BlockTable(self.instruction_set, int(self._head["payload_bytes"]))
             self.command: list[str] = [str(word) for word in self._head["command"]]
             self._files: list[dict[str, Any]] = list(self._head["files"])
+            self._system = bool(self._head.get("system", False))
         except (KeyError, TypeError, ValueError) as error:
             raise PfmonError(f"{path}: its head is not that of a recording: {error}") from None
         if listing:
@@ -70,7 +69,11 @@ class ReplayEngine:
         not kept."""
         if self._listed is None:
             path, kept = str(self._files[0]["path"]), self._content(self._files[0])
-            loaded = image.load(path, sysroot or self._head.get("sysroot"), content=kept or None)
+            loaded = (
+                system_image.load(path, kept or None)
+                if self._system
+                else image.load(path, sysroot or self._head.get("sysroot"), content=kept or None)
+            )
             images = []
             for one, recorded in zip(loaded.images, self._files, strict=False):
                 if digest(one.data) != recorded["sha256"]:
@@ -79,6 +82,11 @@ class ReplayEngine:
                 images.append(one._replace(bias=bias if isinstance(bias, int) else one.bias))
             self._listed = Program(images[0], images[1] if len(images) > 1 else None)
         return self._listed
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Its features."""
+        return Capabilities(addresses=True, performance_data=False, takes_turns=True, system=self._system)
 
     functions: Sequence[GuestFunction] = ()
     """No Python functions are marked."""

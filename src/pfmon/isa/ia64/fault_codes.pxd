@@ -21,6 +21,28 @@ cpdef enum Fault:
     FAULT_ILLEGAL_DEPENDENCY = 17
     FAULT_UNIMPLEMENTED_ADDRESS = 18
     FAULT_BACKING_STORE = 19             # an RSE spill or fill at an unmapped address
+    # In system mode only:
+    FAULT_VHPT_TRANSLATION = 20
+    FAULT_INST_TLB = 21
+    FAULT_DATA_TLB = 22
+    FAULT_ALTERNATE_INST_TLB = 23
+    FAULT_ALTERNATE_DATA_TLB = 24
+    FAULT_DATA_NESTED_TLB = 25
+    FAULT_INST_KEY_MISS = 26
+    FAULT_DATA_KEY_MISS = 27
+    FAULT_DIRTY_BIT = 28
+    FAULT_INST_ACCESS_BIT = 29
+    FAULT_DATA_ACCESS_BIT = 30
+    FAULT_KEY_PERMISSION = 31
+    FAULT_INST_DEBUG = 32
+    FAULT_DATA_DEBUG = 33
+    FAULT_INST_NAT_PAGE = 34
+    FAULT_UNIMPLEMENTED_INST = 35        # instruction address
+    FAULT_INST_KEY_PERMISSION = 36
+    FAULT_EXTERNAL_INTERRUPT = 37
+    FAULT_TRAP = 38                      # lower-privilege transfer, taken branch, single step: cpu.system.traps
+    FAULT_VIRTUALIZATION = 39
+    FAULT_MACHINE_CHECK = 40             # no vector: the processor stops
 
 
 cdef inline int vector_of(int fault) noexcept nogil:

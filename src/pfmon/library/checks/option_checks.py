@@ -37,6 +37,7 @@ def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
         lambda: _check_following(options),
         lambda: confinement_is_to_a_directory(options),
         lambda: one_has_the_pmu(options),
+        lambda: _check_system(options),
     ]
 
 
@@ -49,6 +50,13 @@ def confinement_is_to_a_directory(options: Options) -> None:
     """A confined program sees only files below --sysroot."""
     if options.confine and not options.sysroot:
         raise PfmonError("--confine needs a directory: give --sysroot DIR").about("--confine", "--sysroot")
+
+
+def _check_system(options: Options) -> None:
+    if options.system or given("a system", options):
+        from pfmon.library.checks.system_checks import systems_run_alone
+
+        systems_run_alone(options)
 
 
 def _check_following(options: Options) -> None:
@@ -215,13 +223,21 @@ def no_program_is_given(options: Options, command: Sequence[str]) -> None:
         )
 
 
+def no_program_runs_on(system: str, command: Sequence[str]) -> None:
+    """The image is all that runs: it takes no program, and no arguments."""
+    if system and command:
+        raise PfmonError(f"--system={system}: the image is all that runs, and there is {command[0]!r}").about(
+            "--system"
+        )
+
+
 def one_has_the_pmu(options: Options) -> None:
-    """Either pfmon or the program uses the PMU."""
+    """Either pfmon or the program uses the PMU; a system has it beside the counts of a whole run."""
     if not options.guest_pmu:
         return
     refuse(
         {
-            "-e": bool(options.events),
+            "-e": bool(options.events) and not options.system,
             f"--report={options.report or 'html'}": bool(options.report) or options.collect_report,
             "--record": bool(options.record),
             "--replay": bool(options.replay),
@@ -231,5 +247,17 @@ def one_has_the_pmu(options: Options) -> None:
             "--slow": options.slow and options.guest_pmu == MACHINE,
         },
         "--guest-pmu gives the PMU to the program, and pfmon counts nothing: leave {} out",
+        "--guest-pmu",
+    )
+    refuse(
+        {
+            "several event sets (-e)": options.several_sets,
+            "samples": options.sampled,
+            "--unlimited": options.unlimited,
+            "--per-function, --per-block, --per-line and --annotate": options.splits,
+            "--print-interval": options.print_interval is not None,
+            "triggers": bool(options.triggers or options.trigger_event or options.stop_event),
+        },
+        "--guest-pmu gives the PMU to the system, and beside it whole runs are counted: leave {} out",
         "--guest-pmu",
     )

@@ -134,6 +134,12 @@ class Options(OptionRecord):
     """Enforce the manual's rules on counters of two threads on a core."""
     guest_pmu: str
     """The program uses the PMU: machine, or exact events alone."""
+    system: str
+    """The file of a whole system's image; "": a program runs."""
+    memory: int
+    """Bytes of its physical memory."""
+    uart: int | None
+    """Physical address of its serial port; None: it has none."""
 
     @property
     def demangle(self) -> bool:

@@ -76,7 +76,10 @@ def plan_of(
         environment=guest.variables,
         settings=guest.settings._replace(standard_files=standard_files),
         model=processor.model,
-        requests=[one._replace(ia32_program=processor.ia32, two_threads=both) for one in loaded.requests],
+        requests=[
+            one._replace(ia32_program=processor.ia32, two_threads=both, whole_system=parts.whole_system)
+            for one in loaded.requests
+        ],
         memory_limit=guest.memory_limit,
         timeout=execution.timeout if context.timed else None,
         engine=guest.engine,
@@ -106,6 +109,7 @@ def plan_of(
         hardware_thread=context.hardware_thread,
         deferred=loaded.awaited.place if loaded.awaited and loaded.awaited.waits else None,
         begin=_task_starts(parts, loaded.program, at_addresses),
+        system=guest.system,
     )
 
 

@@ -23,7 +23,7 @@ from pfmon.library.results.run_result import Run, import_results
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import Request
 from pfmon.pmu.qualify.effects import effects, inexact
-from pfmon.program import image
+from pfmon.program import image, system_image
 from pfmon.program.image import Program
 from pfmon.program.mapped_files import MappedFile
 from pfmon.report.programming_record import EngineRecord, MachineRecord, ProgrammingRecord
@@ -356,7 +356,8 @@ def prepare_run(options: Options, command: Sequence[str], context: RunContext = 
         if context.files:
             context.files.close()
         raise
-    return Prepared(parts, recording, context, None if options.engine or options.confine or recording else otherwise)
+    stays = options.engine or options.confine or options.system or recording
+    return Prepared(parts, recording, context, None if stays else otherwise)
 
 
 def _loader(guest: Guest, recording: Recording | None) -> Callable[[], Program]:
@@ -366,6 +367,8 @@ def _loader(guest: Guest, recording: Recording | None) -> Callable[[], Program]:
     def load() -> Program:
         if recording:
             return recording.program(sysroot)
+        if guest.system:
+            return system_image.load(guest.words[0])
         return registry.placed(image.load(find_program(guest.words[0]), sysroot, confined), guest.engine)
 
     return with_symbol_file(load, guest.symbol_file)

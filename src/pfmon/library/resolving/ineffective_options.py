@@ -36,9 +36,10 @@ def ia64_notes(options: Options) -> list[str]:
     return said
 
 
-def notes_on_options(options: Options) -> list[str]:
-    """Notes on options without effect, and on levels and ranges that count little."""
-    return [*_session_notes(options), *_privilege_notes(options), *range_notes(options.sets)]
+def notes_on_options(options: Options, whole_system: bool) -> list[str]:
+    """Notes on options without effect, and on levels and ranges that count little; ``whole_system``: all levels run."""
+    levels = [] if whole_system else _privilege_notes(options)
+    return [*_session_notes(options), *levels, *range_notes(options.sets)]
 
 
 def _session_notes(options: Options) -> list[str]:

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.system_settings import SystemSettings
 from pfmon.errors import PfmonError
+from pfmon.library.checks.option_checks import no_program_runs_on
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import environment, find_program, interpreted
@@ -42,22 +44,25 @@ QUANTUM, CORES_QUANTUM = 100_000, 100
 def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> tuple[Resolved, Recording | None]:
     """Return what is to be run, and the recording that is replayed. ``stacks``: samples are taken with the calls that
     the program is in. Raises PfmonError."""
-    if not command and not options.replay:
+    if not command and not options.replay and not options.system:
         raise PfmonError("no program given")
+    no_program_runs_on(options.system, command)
+    command = command or [options.system]
     recording = registry.replay(options.replay) if options.replay else None
     command = tuple(recording.command if recording else command)
-    words = command if recording else interpreted(command, options.sysroot)
-    instructions = recording.instruction_set if recording else _instruction_set(words[0])
+    words = command if recording or options.system else interpreted(command, options.sysroot)
+    instructions = recording.instruction_set if recording else _instruction_set(words[0], bool(options.system))
     processor = processor_of(options, instructions)
     executed_by = ExecutedBy() if recording else engine_of(options, processor, instructions)
-    notes = notes_on_options(options)
-    if not recording:
+    whole_system = recording.capabilities.system if recording else bool(options.system)
+    notes = notes_on_options(options, whole_system)
+    if not recording and not options.system:
         notes += _notes_on_program(options, instructions, executed_by.engine)
     if processor.settings:
         processor.figures()  # whatever is wrong with them shows now
     resolved = Resolved(
         command,
-        guest_of(options, words, *executed_by),
+        guest_of(options, words, *executed_by)._replace(system=system_of(options, processor)),
         processor,
         counting_of(options, processor),
         triggers_of(options, processor.pmu),
@@ -68,6 +73,7 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
         _results(options),
         _execution(options),
         notes,
+        whole_system,
     )
     return resolved, recording
 
@@ -125,6 +131,17 @@ def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str, mask
         engine,
         masked,
     )
+
+
+def system_of(options: Options, processor: Processor) -> SystemSettings | None:
+    """Return the system that an image runs on; None: a program runs under Linux, or a recording is replayed."""
+    if not options.system or options.replay:
+        return None
+    from pfmon.session.run.system_description import described
+
+    has_pmu = bool(options.guest_pmu)
+    processor_described = described(processor.figures(), processor.model, has_pmu)
+    return SystemSettings(options.memory, options.uart, processor_described, has_pmu)
 
 
 def qualification_of(options: Options) -> Qualification:
@@ -223,8 +240,11 @@ def _execution(options: Options) -> Execution:
     return Execution(options.slow, options.guest_pmu, options.session_timeout, one_core)
 
 
-def _instruction_set(name: str) -> InstructionSet | None:
-    """Return a program's instruction set; None if unknown."""
+def _instruction_set(name: str, system: bool) -> InstructionSet | None:
+    """Return a program's instruction set; None if unknown. Systems are those of IA-64, also if the file is no image,
+    which is reported when it is loaded."""
+    if system:
+        return InstructionSet.IA64
     try:
         return registry.instruction_set_of(find_program(name))
     except PfmonError:  # reported when it is loaded

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.system_settings import SystemSettings
 from pfmon.library.options.set_options import SetOptions
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu import get
@@ -22,7 +23,8 @@ class Guest(NamedTuple):
     """A program and the host as it sees it. ``words``: the program and its arguments, after the interpreter of a
     script; ``environment``: NAME=VALUE of each variable; ``memory_limit``: bytes; ``symbol_file``: a file with the
     symbols of a stripped program, "" for none; ``debug``: where separate debug files are; ``engine``: the name of the
-    engine that executes it, "" if the program is not known; ``masked``: features of its processor that are masked."""
+    engine that executes it, "" if the program is not known; ``masked``: features of its processor that are masked;
+    ``system``: the system that the program is an image of, None: it runs under Linux."""
 
     words: Sequence[str]
     environment: Sequence[str]
@@ -32,6 +34,7 @@ class Guest(NamedTuple):
     debug: DebugDirectories
     engine: str
     masked: Sequence[str] = ()
+    system: SystemSettings | None = None
 
     @property
     def arguments(self) -> list[bytes]:
@@ -153,7 +156,8 @@ class Execution(NamedTuple):
 class Resolved(NamedTuple):
     """The parts of a run. ``command``: the program and its arguments, as given or as recorded; ``controls``: without
     triggers; ``buffer``: how samples are taken, without periods, None: none are; ``following``: what is counted of what
-    the program starts, None: nothing; ``notes``: notices about options and the environment."""
+    the program starts, None: nothing; ``notes``: notices about options and the environment; ``whole_system``: what runs
+    is a system, or the recording of one, at all privilege levels."""
 
     command: Sequence[str]
     guest: Guest
@@ -167,3 +171,4 @@ class Resolved(NamedTuple):
     results: Results
     execution: Execution
     notes: Sequence[str]
+    whole_system: bool = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.api import Task, WaitingProcess
 from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.system_settings import SystemSettings
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import RangeRequest, Request
@@ -81,7 +82,7 @@ class RunPlan(NamedTuple):
     not known yet; None: no more than before; ``anew``, ``waiting``: as in StartRequest; ``python``: the loop of the
     interpreter whose Python functions are marked; ``split_python``: events are counted by them; ``begin``: what is
     known of a task (None: the first one) that is followed and begins, with the files that it will have mapped; None:
-    each is the program of the plan."""
+    each is the program of the plan; ``system``: as in StartRequest."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -122,16 +123,12 @@ class RunPlan(NamedTuple):
     anew: bool = False
     waiting: WaitingProcess | None = None
     begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
+    system: SystemSettings | None = None
 
     @property
     def surveyed(self) -> bool:
         """Whether everything is looked at, or all calls, beside what counts."""
         return self.collect_report or self.collect_calls
-
-    @property
-    def whole_system(self) -> bool:
-        """Whether what runs is a whole processor's code (system mode)."""
-        return self.requests[0].whole_system
 
 
 def event_groups(plan: RunPlan) -> list[EventSets]:

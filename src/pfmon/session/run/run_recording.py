@@ -129,6 +129,7 @@ def _head(start: StartRequest, engine: Engine, kept: KeptFiles) -> dict[str, Any
         "sysroot": start.settings.sysroot,
         "nanoseconds_per_instruction": start.settings.nanoseconds_per_instruction,
         "files": [_file(image, kept) for image in images],
+        "system": start.system is not None,
     }
 
 

@@ -69,7 +69,7 @@ cdef int run_one(Cpu* cpu, Block* block, Instruction* ins) noexcept nogil:
             cpu.fault = FAULT_ILLEGAL_OPERATION
             cpu.fault_op = ops
             return STATUS_FAULT
-        nat = row.nat != NAT_OWN and source_nat(cpu, row, ins)
+        nat = row.nat != NAT_OWN and source_nat(cpu, row, ins) and not ins.disabled_floats
         if nat and row.nat == NAT_CONSUME:
             cpu.fault = FAULT_REGISTER_NAT_CONSUMPTION
             cpu.fault_op = ops

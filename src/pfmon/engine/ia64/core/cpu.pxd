@@ -6,10 +6,16 @@ Names follow the IA-64 Software Developer's Manual, volume 1, chapter 3 (registe
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from pfmon.isa.ia64._encodings cimport (
-    FAULT_BACKING_STORE, FAULT_DATA_ACCESS_RIGHTS, FAULT_DATA_PAGE_NOT_PRESENT, FAULT_FP_FAULT, FAULT_FP_TRAP,
-    FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_RIGHTS, FAULT_INST_PAGE_NOT_PRESENT, FAULT_NONE,
-    FAULT_PRIVILEGED_OPERATION, FAULT_PRIVILEGED_REGISTER, FAULT_REGISTER_NAT_CONSUMPTION,
-    FAULT_RESERVED_REGISTER_FIELD, FAULT_UNALIGNED_REFERENCE)
+    FAULT_ALTERNATE_DATA_TLB, FAULT_ALTERNATE_INST_TLB, FAULT_BACKING_STORE, FAULT_BREAK, FAULT_DATA_ACCESS_BIT,
+    FAULT_DATA_ACCESS_RIGHTS, FAULT_DATA_DEBUG, FAULT_DATA_KEY_MISS, FAULT_DATA_NESTED_TLB,
+    FAULT_DATA_PAGE_NOT_PRESENT, FAULT_DATA_TLB, FAULT_DIRTY_BIT, FAULT_DISABLED_FP, FAULT_EXTERNAL_INTERRUPT,
+    FAULT_FP_FAULT, FAULT_FP_TRAP, FAULT_ILLEGAL_DEPENDENCY, FAULT_ILLEGAL_OPERATION, FAULT_INST_ACCESS_BIT,
+    FAULT_INST_ACCESS_RIGHTS, FAULT_INST_DEBUG, FAULT_INST_KEY_MISS, FAULT_INST_KEY_PERMISSION, FAULT_INST_NAT_PAGE,
+    FAULT_INST_PAGE_NOT_PRESENT, FAULT_INST_TLB, FAULT_KEY_PERMISSION, FAULT_MACHINE_CHECK,
+    FAULT_NAT_PAGE_CONSUMPTION, FAULT_NONE, FAULT_PRIVILEGED_OPERATION, FAULT_PRIVILEGED_REGISTER,
+    FAULT_REGISTER_NAT_CONSUMPTION, FAULT_RESERVED_REGISTER_FIELD, FAULT_TRAP, FAULT_UNALIGNED_REFERENCE,
+    FAULT_UNIMPLEMENTED_ADDRESS, FAULT_UNIMPLEMENTED_INST, FAULT_UNSUPPORTED_DATA_REFERENCE, FAULT_VHPT_TRANSLATION,
+    FAULT_VIRTUALIZATION)
 from pfmon.stream._stream cimport indexed, mark_word
 
 cdef extern from *:
@@ -32,7 +38,7 @@ cdef enum:
     STACKED_RING = 128           # ring that holds saved ones; a power of two >= STACKED_PHYSICAL
     MAX_BLOCK = 96               # instructions in a block
     MAX_CONDITIONS = 31          # conditional instructions in a block: bits 32-62 of its word
-    MAX_MARKS = 4 * MAX_BLOCK    # an instruction writes at most four
+    MAX_MARKS = 8 * MAX_BLOCK    # an instruction writes at most four in user mode, eight in system mode
     NO_CONDITION = 255           # Instruction.condition of an unpredicated one
 
 # Why a chain of operations returned to the driver.
@@ -96,6 +102,7 @@ cdef struct Instruction:         # one decoded instruction of a block
     uint8_t extended             # L+X: takes two slots
     uint8_t multiway             # its bundle holds more than one branch
     uint8_t first_floats         # user mask bits that it is to set: PSR.mfl, PSR.mfh
+    uint8_t disabled_floats      # ISR.code of the Disabled FP Register fault that it causes; 0: none
     uint8_t unit                 # of its slot: decoder.Unit, or NO_UNIT
     uint8_t begins_pair          # executed by a pair's handler, with the next one
     uint16_t x
@@ -107,7 +114,8 @@ cdef struct Link:
     uint64_t ip                  # target bundle | slot
 
 cdef struct Exit:                # operand of a block's last operation
-    uint64_t id                  # of the block
+    uint32_t id                  # of the block
+    uint32_t mode                # Cpu.mode in which it runs; 0 in user mode
     uint32_t length              # instructions
     uint32_t need_sof            # smallest CFM.sof that covers all the block's targets
     uint64_t return_ip           # the bundle after its last one
@@ -125,6 +133,7 @@ cdef struct Block:               # ops and exit, used by every run, fill one lin
     uint32_t accesses            # memory accesses in one run, at most
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
                                  # check (its last instruction), 2 before a fault, 3 before an edge
+    uint64_t physical            # physical address of its first bundle; 0 in user mode
     Block* same                  # the next one in its chain of Blocks.by_code
     Block* beside                # while translated: the next one in its chain of Blocks.by_ip
     Block* translated            # the next one of all translated blocks
@@ -147,6 +156,9 @@ cdef struct Cpu:
     uint64_t ip                  # bundle | slot, valid when the driver has control
     Link* miss_link
     uint32_t alat_used           # entries in use
+    uint32_t level               # current privilege level
+    uint32_t mode                # what translated blocks depend on (system_state.pxd); 0 in user mode
+    SystemState* system          # NULL: user mode
     # current frame marker
     uint32_t sof
     uint32_t sol

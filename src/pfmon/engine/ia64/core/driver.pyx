@@ -13,11 +13,17 @@ cdef void write_marks(Cpu* cpu) noexcept nogil:
     cpu.mark_count = 0
 
 
+cdef bint has_index(uint64_t mark) noexcept nogil:
+    """Whether a mark names an instruction; those of addresses do not."""
+    cdef uint64_t kind = (mark >> MARK_SHIFT) & 0x7F
+    return kind != Mark.RSE_ADDRESS and kind < Mark.WALK_ADDRESS
+
+
 cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
     """Detach the marks of an instruction that did not retire, such as registers spilled before a fault."""
     cdef uint32_t i
     for i in range(cpu.mark_count):
-        if (cpu.marks[i] >> MARK_SHIFT) & 0x7F != Mark.RSE_ADDRESS and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
+        if has_index(cpu.marks[i]) and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
             cpu.marks[i] |= <uint64_t>NO_INSTRUCTION << INDEX_SHIFT
 
 
@@ -54,14 +60,17 @@ cdef void leave_block_at(Cpu* cpu, BlockCache* blocks, uint32_t length, uint32_t
 
 cdef Block* next_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """The block at cpu.ip, translated if necessary and linked from the previous exit. NULL: it faults."""
-    cdef Block* block = find_block(blocks, cpu.ip)
+    cdef BlockPlace place = place_of_block(cpu, cpu.ip)
+    cdef Block* block = find_block(blocks, cpu.ip, &place)
     cdef Jump* known
     if block == NULL:
-        block = translate(cpu, blocks, cpu.ip)
+        block = translate(cpu, blocks, cpu.ip, &place)
         if block == NULL:
             return NULL
     if cpu.miss_link != NULL:
         cpu.miss_link.block = block
+        if cpu.system != NULL and (cpu.block.ip ^ block.ip) >= SMALL_PAGE:
+            note_page_link(blocks, cpu.miss_link)
         cpu.miss_link = NULL
     if cpu.ip & 15 == 0:
         known = &cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)]

@@ -22,7 +22,7 @@ cdef enum:
     BUFFERS_PER_POLL = 16                # some ten milliseconds
     SLACK = MAX_BLOCK + MAX_MARKS + 8  # room for one block with all its addresses and marks
 
-BREAK, FAULT, STOP, PMD = WHY_BREAK, WHY_FAULT, WHY_STOP, WHY_PMD
+BREAK, FAULT, STOP, PMD, CHECK = WHY_BREAK, WHY_FAULT, WHY_STOP, WHY_PMD, WHY_CHECK
 
 
 cdef class Processor:
@@ -46,6 +46,7 @@ cdef class Processor:
         self.stop_at = self.exact_at = ~<uint64_t>0
         self.blocks.table = &self.table.c
         memory.attach(self.cpu)
+        self.cpu.level = 3
         self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
         self.blocks.trace = trace
         self.cpu.traced = trace
@@ -62,6 +63,8 @@ cdef class Processor:
         if self.blocks != NULL:
             free_blocks(self.blocks)
         free(self.blocks)
+        if self.cpu != NULL:
+            free(self.cpu.system)
         free(self.cpu)
         free(self.buffer)
 
@@ -99,11 +102,11 @@ cdef class Processor:
         self.cpu.stop = 1
         self.cpu.limit = NULL
 
-    cdef uint64_t* next_limit(self) noexcept nogil:
-        """The buffer position at which the chain returns: the end of the buffer, or before ``stop_at`` can be passed (a
-        block takes a word and has at most MAX_BLOCK instructions)."""
+    cdef uint64_t* next_limit(self, uint64_t exact) noexcept nogil:
+        """The buffer position at which the chain returns: the end of the buffer, or before ``stop_at`` or ``exact`` can
+        be passed (a block takes a word and has at most MAX_BLOCK instructions)."""
         cdef uint64_t* limit = self.buffer_end - SLACK
-        cdef uint64_t blocks = (min(self.stop_at, self.exact_at) - self.cpu.retired) // MAX_BLOCK
+        cdef uint64_t blocks = (min(self.stop_at, exact) - self.cpu.retired) // MAX_BLOCK
         if blocks < <uint64_t>(limit - self.cpu.out):
             limit = self.cpu.out + max(<uint64_t>1, blocks)
         return limit
@@ -123,6 +126,8 @@ cdef class Processor:
         cdef Cpu* cpu = self.cpu
         cdef Block* block
         cdef int why = 0
+        if cpu.system != NULL:
+            return drive_system(self, consumer, single)
         while why == 0:
             if cpu.mark_count:
                 write_marks(cpu)
@@ -141,7 +146,7 @@ cdef class Processor:
                 cpu.fault_code = 0
                 why = WHY_FAULT
                 break
-            cpu.limit = self.next_limit()
+            cpu.limit = self.next_limit(self.exact_at)
             if single:
                 cpu.stop = 1
                 why = handle_status(cpu, self.blocks, run_checked(cpu, block, 0, MAX_BLOCK))

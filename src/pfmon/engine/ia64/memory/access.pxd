@@ -26,6 +26,12 @@ cdef inline uint64_t deferral(Cpu* cpu, bint base_nat, bint found) noexcept nogi
     return Deferral.NO_RIGHT if cpu.fault == FAULT_DATA_ACCESS_RIGHTS else Deferral.NO_PAGE
 
 
+cdef inline uint8_t* readable_speculatively(Cpu* cpu, Op* op, uint64_t address, uint32_t size) noexcept nogil:
+    """The data of a control-speculative load in system mode; NULL: deferred (SystemState.deferred) or a fault."""
+    cdef uint8_t* data = readable_in_place(cpu, address, size)
+    return data if data != NULL else speculative_data(cpu, op, address, size)
+
+
 cdef inline bint any_nat(Cpu* cpu) noexcept nogil:
     return (cpu.nat[0] | cpu.nat[1]) != 0
 

@@ -36,6 +36,7 @@ cdef struct MemoryMap:
     uint64_t code_slots          # a power of two
     uint64_t code_used
     uint32_t code_written        # a translated bundle was written: translations are stale
+    uint32_t fetch_changed       # translations of instruction addresses changed: links between pages do not hold
     SpareFrames spare            # memory for copies of pages
 
 cdef bint writes_code(MemoryMap* memory, uint64_t address, uint64_t size) noexcept nogil
@@ -46,6 +47,7 @@ cdef uint8_t* host_piece(MemoryMap* memory, Region* region, uint64_t address, bi
 cdef void commit_pages(Region* region, uint64_t start, uint64_t length) noexcept nogil
 cdef bint copied_when_written(Region* region, uint64_t address) noexcept nogil
 cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil
+cdef void reverse(uint8_t* data, uint32_t size) noexcept nogil
 cdef int note_code(MemoryMap* memory, uint64_t bundle) noexcept nogil
 cdef void forget_code(Cpu* cpu) noexcept nogil
 cdef void flush_tlb(Cpu* cpu) noexcept nogil

@@ -199,14 +199,19 @@ cdef uint8_t* host_address(Cpu* cpu, uint64_t address, uint32_t protection) noex
 
 cdef uint8_t* probe(Cpu* cpu, uint64_t address, uint32_t protection) noexcept nogil:
     """Host address of a guest byte with this protection, else NULL with ``cpu.fault`` set."""
+    if cpu.system != NULL:
+        return system_data(cpu, address, protection)
     return host_address(cpu, address, protection)
 
 
 cdef uint8_t* fetch(Cpu* cpu, uint64_t address) noexcept nogil:
     """Host address of a bundle, or NULL when it cannot be executed."""
     cdef MemoryMap* memory = <MemoryMap*>cpu.memory
-    cdef Region* region = find_region(memory, address)
+    cdef Region* region
     cdef uint64_t length
+    if cpu.system != NULL:               # blocks end with a small page (fetch_page)
+        return cpu.system.code_host + (address & (SMALL_PAGE - 1))
+    region = find_region(memory, address)
     if region == NULL or not region.protection & PROTECT_EXECUTE:
         return NULL
     return host_piece(memory, region, address, False, &length)
@@ -238,6 +243,8 @@ cdef void complete_unaligned(Cpu* cpu, uint64_t address, int kind) noexcept nogi
 
 cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
     """As ``readable``, for all cases."""
+    if cpu.system != NULL:
+        return system_read(cpu, address, size, size)
     return read_span(cpu, address, size, size)
 
 
@@ -248,10 +255,13 @@ cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alig
     Linux completes unaligned references in its handler (SDM volume 2, 5.5: Unaligned Data Reference fault), so a
     program sees them succeed; with PSR.ac they fault here as well, after the page's faults (table 5-6).
     """
-    cdef uint8_t* host = host_address(cpu, address, PROTECT_READ)
+    cdef uint8_t* host
     cdef uint8_t* second
     cdef uint32_t first = PAGE_SIZE - (address & (PAGE_SIZE - 1))
     cdef bint unaligned = address & (alignment - 1) != 0
+    if cpu.system != NULL:
+        return system_read(cpu, address, size, alignment)
+    host = host_address(cpu, address, PROTECT_READ)
     if host == NULL:
         return NULL
     if unaligned and cpu.um & UM_AC:
@@ -275,17 +285,22 @@ cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alig
 
 cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size) noexcept nogil:
     """Write ``size`` bytes in every case; 0 and the fault in ``cpu`` when it cannot be done."""
+    if cpu.system != NULL:
+        return system_write(cpu, address, data, size, size)
     return write_span(cpu, address, data, size, size)
 
 
 cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size, uint32_t alignment) noexcept nogil:
     """Write ``size`` bytes, wholly or not at all; 0 and the fault in ``cpu`` when it cannot be done."""
-    cdef uint8_t* host = host_address(cpu, address, PROTECT_WRITE)
+    cdef uint8_t* host
     cdef uint8_t* second = NULL
     cdef uint32_t first = min(size, PAGE_SIZE - <uint32_t>(address & (PAGE_SIZE - 1)))
     cdef MemoryMap* memory = <MemoryMap*>cpu.memory
     cdef uint8_t swapped[32]
     cdef bint unaligned = address & (alignment - 1) != 0
+    if cpu.system != NULL:
+        return system_write(cpu, address, data, size, alignment)
+    host = host_address(cpu, address, PROTECT_WRITE)
     if host == NULL:
         return 0
     if unaligned and cpu.um & UM_AC:
@@ -313,7 +328,10 @@ cdef int write_span(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t si
 cdef uint8_t* aligned_data(Cpu* cpu, uint64_t address, uint32_t size, uint32_t protection) noexcept nogil:
     """``size`` bytes to read for an instruction that is never unaligned and needs this access to their page; NULL with
     the fault in ``cpu``. Without PROTECT_READ they are only checked."""
-    cdef uint8_t* host = host_address(cpu, address, protection)
+    cdef uint8_t* host
+    if cpu.system != NULL:
+        return system_aligned(cpu, address, size, protection)
+    host = host_address(cpu, address, protection)
     if host == NULL:
         return NULL
     if address & (size - 1):

@@ -46,6 +46,8 @@ cdef int check_read_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept nog
         return FAULT_ILLEGAL_OPERATION
     if (number == AREG_BSPSTORE or number == AREG_RNAT) and cpu.rsc & RSC_MODE:
         return FAULT_ILLEGAL_OPERATION
+    if number == AREG_ITC and cpu.level != 0 and psr_bit(cpu, PSR_SI):
+        return FAULT_PRIVILEGED_REGISTER
     return FAULT_NONE
 
 
@@ -56,7 +58,7 @@ cdef int check_write_ar(Cpu* cpu, uint32_t number, bint memory_unit) noexcept no
         return fault
     if number == AREG_BSP:
         return FAULT_ILLEGAL_OPERATION
-    if number < 8 or number == AREG_ITC or number == AREG_CFLG:
+    if (number < 8 or number == AREG_ITC or number == AREG_CFLG) and cpu.level != 0:
         return FAULT_PRIVILEGED_REGISTER
     return FAULT_NONE
 
@@ -100,12 +102,17 @@ cdef bint reserved_fpsr(uint64_t value) noexcept nogil:
 
 cdef int write_ar(Cpu* cpu, uint32_t number, uint64_t value) noexcept nogil:
     """Write; returns FAULT_RESERVED_REGISTER_FIELD, having done nothing, for a value with reserved bits set."""
-    cdef uint64_t level
-    if number == AREG_RSC:
-        # mode 0-1, pl 2-3, be 4, loadrs 16-29; a program cannot raise its privilege: pl is at least cpl (3)
+    if number < 8:
+        cpu.kr[number] = value
+    elif number == AREG_ITC:
+        cpu.itc_offset = value - cpu.retired - cpu.index
+        if cpu.system != NULL:
+            set_timer(cpu, cpu.retired + cpu.index)
+    elif number == AREG_RSC:
+        # mode 0-1, pl 2-3, be 4, loadrs 16-29; a program cannot raise its privilege: pl is at least cpl
         if value & ~<uint64_t>0x3FFF001F:
             return FAULT_RESERVED_REGISTER_FIELD
-        cpu.rsc = value | 0xC
+        cpu.rsc = value if (value >> 2 & 3) >= cpu.level else value & ~<uint64_t>0xC | cpu.level << 2
     elif number == AREG_BSPSTORE:
         # The registers below the current frame stay dirty, now above the new address (volume 2, 6.5.4).
         set_backing_store(cpu, value)

@@ -22,6 +22,8 @@ cdef int make_frame_room(Cpu* cpu, int64_t sof) noexcept nogil
 cdef int flush_registers(Cpu* cpu) noexcept nogil
 cdef int load_registers(Cpu* cpu) noexcept nogil
 cdef void cover_frame(Cpu* cpu) noexcept nogil
+cdef bint complete_frame(Cpu* cpu) noexcept nogil
+cdef void restore_interrupted_frame(Cpu* cpu, uint64_t cfm) noexcept nogil
 cdef void physical_order(Cpu* cpu) noexcept nogil
 cdef void program_order(Cpu* cpu, uint64_t cfm) noexcept nogil
 cdef void rotate_predicates(Cpu* cpu, uint64_t by) noexcept nogil
@@ -107,7 +109,7 @@ cdef inline void bring_back_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexce
 cdef inline void push_frame(Cpu* cpu) noexcept nogil:
     """br.call: the outputs of the current frame become the new one. AR[PFS] gets the old marker and AR[EC]."""
     cdef int64_t sol = cpu.sol, outputs = cpu.sof - cpu.sol
-    cpu.pfs = pack_cfm(cpu) | cpu.ec << 52 | <uint64_t>3 << 62
+    cpu.pfs = pack_cfm(cpu) | cpu.ec << 52 | <uint64_t>cpu.level << 62
     if unlikely((cpu.rrb_gr | cpu.rrb_fr | cpu.rrb_pr) != 0):
         physical_order(cpu)
     if unlikely(nat_anywhere(cpu)):
@@ -129,7 +131,10 @@ cdef inline int pop_frame(Cpu* cpu) noexcept nogil:
         return 1
     if unlikely(cpu.bof - sol < cpu.clean):
         if not fill_slowly(cpu, cpu.bof - sol):
-            return 0
+            if cpu.system == NULL:
+                return 0
+            cpu.system.incomplete_frame = cpu.system.frame_pending = 1
+            cpu.limit = NULL
     outputs = sof - sol
     if unlikely((cpu.rrb_gr | cpu.rrb_fr | cpu.rrb_pr) != 0):
         physical_order(cpu)
@@ -138,7 +143,7 @@ cdef inline int pop_frame(Cpu* cpu) noexcept nogil:
     if sol:
         bring_back_frame(cpu, sol, outputs)
         cpu.bof -= sol
-        if unlikely(cpu.store > cpu.bof):
+        if unlikely(cpu.store > cpu.bof) and not (cpu.system != NULL and cpu.system.incomplete_frame):
             lower_store(cpu)
     cpu.sof = <uint32_t>sof
     cpu.sol = <uint32_t>sol

@@ -20,9 +20,17 @@ cdef inline bint other_order(Cpu* cpu) noexcept nogil:
     return ((cpu.rsc & RSC_BE) != 0) != ((cpu.um & UM_BE) != 0)
 
 
+cdef inline bint as_data(Cpu* cpu) noexcept nogil:
+    """Whether RSE references are translated as the data references of instructions are."""
+    return (cpu.system == NULL or ((cpu.rsc >> 2) & 3 == cpu.level
+                                   and (cpu.system.psr & PSR_RT != 0) == (cpu.system.psr & PSR_DT != 0)))
+
+
 cdef int store_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
-    cdef uint8_t* host = writable(cpu, address, 8)
+    cdef uint8_t* host = writable(cpu, address, 8) if as_data(cpu) else NULL
     cdef uint64_t word = byteswap(value[0]) if other_order(cpu) else value[0]
+    if host == NULL and cpu.system != NULL:
+        return backing_store_word(cpu, address, value, True)
     if host != NULL:
         (<uint64_t*>host)[0] = word
         return 1
@@ -33,7 +41,9 @@ cdef int store_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
 
 
 cdef int load_word(Cpu* cpu, uint64_t address, uint64_t* value) noexcept nogil:
-    cdef uint8_t* host = readable_in_place(cpu, address, 8)
+    cdef uint8_t* host = readable_in_place(cpu, address, 8) if as_data(cpu) else NULL
+    if host == NULL and cpu.system != NULL:
+        return backing_store_word(cpu, address, value, False)
     if host == NULL:
         host = read_slowly(cpu, address, 8)
     if host == NULL:
@@ -220,9 +230,48 @@ cdef int load_registers(Cpu* cpu) noexcept nogil:
 cdef void cover_frame(Cpu* cpu) noexcept nogil:
     """cover: the whole frame becomes dirty, and an empty one current."""
     cdef uint64_t pfs = cpu.pfs
+    if cpu.system != NULL and not cpu.system.psr & PSR_IC:   # (volume 3, cover)
+        cpu.system.cr[CR_IFS] = pack_cfm(cpu) | IFS_VALID
     cpu.sol = cpu.sof
     push_frame(cpu)
     cpu.pfs = pfs
+    if cpu.system != NULL:
+        cpu.system.incomplete_frame = 0
+
+
+cdef bint complete_frame(Cpu* cpu) noexcept nogil:
+    """The mandatory loads that a br.ret or rfi has left (volume 2, 6.6): the frame becomes complete. False: one of them
+    faults, and the frame stays incomplete."""
+    cdef uint64_t marker = pack_cfm(cpu)
+    cdef int64_t i, missing = cpu.store - cpu.bof
+    if not fill_slowly(cpu, cpu.bof):
+        return False
+    physical_order(cpu)
+    for i in range(min(missing, <int64_t>cpu.sof)):
+        cpu.gr[32 + i] = cpu.stacked[(cpu.bof + i) & RING_MASK]
+        set_nat(cpu, <unsigned int>(32 + i), stacked_nat(cpu, cpu.bof + i))
+        set_stacked_nat(cpu, cpu.bof + i, False)
+    program_order(cpu, marker)
+    cpu.system.incomplete_frame = 0
+    if cpu.store > cpu.bof:
+        lower_store(cpu)
+    return True
+
+
+cdef void restore_interrupted_frame(Cpu* cpu, uint64_t cfm) noexcept nogil:
+    """rfi with a valid IFS: the frame below the current one, all of whose registers were covered, becomes current
+    (volume 3, rfi)."""
+    cdef uint64_t pfs = cpu.pfs, ec = cpu.ec
+    physical_order(cpu)
+    cpu.nat[0] &= 0xFFFFFFFFULL
+    cpu.nat[1] = 0
+    cpu.sof = cpu.sol = cpu.sor = 0
+    cpu.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
+    pop_frame(cpu)
+    cpu.pfs, cpu.ec = pfs, ec
+    if cpu.sof == cfm & 0x7F and possible_marker(cfm):
+        cpu.sol = (cfm >> 7) & 0x7F
+        program_order(cpu, cfm)
 
 
 cdef void reverse_words(uint64_t* words, int64_t low, int64_t high) noexcept nogil:

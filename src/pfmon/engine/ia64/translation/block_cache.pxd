@@ -25,10 +25,23 @@ cdef struct BlockCache:
     uint32_t file_count
     uint32_t max_block           # instructions in a block, at most (1: instruction by instruction)
     uint32_t trace               # write the addresses of memory accesses
+    Link** page_links            # system mode: links from one page of code to another
+    uint64_t page_link_count
+    uint64_t page_link_capacity
 
-cdef Block* find_block(BlockCache* blocks, uint64_t ip) noexcept nogil
+# Where a block's code lies and the mode in which it runs; both 0 in user mode.
+cdef struct BlockPlace:
+    uint64_t physical
+    uint32_t mode
+    uint32_t privilege           # of BlockInstruction
+
+cdef BlockPlace place_of_block(const Cpu* cpu, uint64_t ip) noexcept nogil
+cdef void note_page_link(BlockCache* blocks, Link* link) noexcept nogil
+cdef void unlink_pages(Cpu* cpu, BlockCache* blocks) noexcept nogil
+cdef Block* find_block(BlockCache* blocks, uint64_t ip, const BlockPlace* place) noexcept nogil
 cdef Block* cut_block(BlockCache* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil
-cdef Block* block_of(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil
+cdef Block* block_of(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length,
+                     const BlockPlace* place) noexcept nogil
 cdef void note_translation(BlockCache* blocks, Block* block) noexcept nogil
 cdef void forget_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil
 cdef void free_blocks(BlockCache* blocks) noexcept nogil

@@ -19,11 +19,25 @@ cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
     return ((ip >> 4) ^ (ip >> 18) ^ ip << 7) & (TABLE_SIZE - 1)
 
 
-cdef Block* find_block(BlockCache* blocks, uint64_t ip) noexcept nogil:
-    """The translated block that begins at ``ip`` (bundle | slot), or NULL."""
+cdef BlockPlace place_of_block(const Cpu* cpu, uint64_t ip) noexcept nogil:
+    """Where the block at ``ip`` lies; in system mode within the page that `fetch_page` has set."""
+    cdef BlockPlace place
+    place.physical, place.mode, place.privilege = 0, 0, USER_LEVEL
+    if cpu.system != NULL:
+        place.physical = cpu.system.code_physical | ip & (SMALL_PAGE - 1)
+        place.mode, place.privilege = cpu.mode, cpu.mode & PRIVILEGE_BITS
+    return place
+
+
+cdef inline bint is_at(const Block* block, uint64_t ip, const BlockPlace* place) noexcept nogil:
+    return block.ip == ip and block.exit.mode == place.mode and block.physical == place.physical
+
+
+cdef Block* find_block(BlockCache* blocks, uint64_t ip, const BlockPlace* place) noexcept nogil:
+    """The translated block that begins at ``ip`` (bundle | slot) and at this place, or NULL."""
     cdef Block* block = blocks.by_ip[hashed(ip)]
     while block != NULL:
-        if block.ip == ip:
+        if is_at(block, ip, place):
             return block
         block = block.beside
     return NULL
@@ -99,13 +113,15 @@ cdef uint8_t branch_of(uint32_t kind) noexcept nogil:
     return BranchKind.INDIRECT_JUMP if kind & Kind.INDIRECT else BranchKind.DIRECT
 
 
-cdef void describe(const Instruction* ins, BlockInstruction* out, Ia64Payload* payload) noexcept nogil:
+cdef void describe(const Instruction* ins, uint32_t privilege, BlockInstruction* out,
+                   Ia64Payload* payload) noexcept nogil:
     """Fill in an instruction's entry of the block table."""
     cdef const Row* row = <const Row*>ins.row
     memset(out, 0, sizeof(BlockInstruction))
     memset(payload, 0, sizeof(Ia64Payload))
     payload.encoding, payload.extension, payload.unit, payload.qp = ins.encoding, ins.extension, ins.unit, ins.qp
-    out.address, out.length, out.condition, out.privilege = ins.address, BUNDLE_BYTES, ins.condition, USER_LEVEL
+    out.address, out.length, out.condition = ins.address, BUNDLE_BYTES, ins.condition
+    out.privilege = <uint8_t>privilege
     out.isa_kind = isa_kind_of(ins)
     if row == NULL:
         return
@@ -125,7 +141,8 @@ cdef uint32_t file_at(const BlockCache* blocks, uint64_t ip) noexcept nogil:
     return 0
 
 
-cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut) noexcept nogil:
+cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut,
+                      const BlockPlace* place) noexcept nogil:
     """A new block with a copy of ``code``; NULL when out of memory."""
     cdef Block* block = <Block*>arena_alloc(&blocks.records, sizeof(Block))
     cdef Block** grown
@@ -148,14 +165,16 @@ cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32
     block.ip = ip
     block.length = length
     block.cut = cut
-    block.exit.id = blocks.count
+    block.physical = place.physical
+    block.exit.mode = place.mode
+    block.exit.id = <uint32_t>blocks.count
     block.exit.length = length
     first = fresh_instruction(table, 0)
     for i in range(length):
         block.conditions += code[i].condition != NO_CONDITION
         block.accesses += code[i].accesses
-        describe(&code[i], &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
-    enter_block(table, 0, ip, length, cut, file_at(blocks, ip))
+        describe(&code[i], place.privilege, &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
+    table.heads[enter_block(table, 0, ip, length, cut, file_at(blocks, ip))].physical = place.physical
     blocks.by_number[blocks.count] = block
     blocks.count += 1
     at = code_hash(code, length)
@@ -167,24 +186,52 @@ cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32
 cdef Block* cut_block(BlockCache* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil:
     """The first ``length`` instructions of ``whole`` as a block that only the stream uses."""
     cdef Block* block = blocks.by_code[code_hash(whole.instructions, length)]
+    cdef BlockPlace place
+    place.physical, place.mode = whole.physical, whole.exit.mode
+    place.privilege = blocks.table.instructions[blocks.table.heads[whole.exit.id].first].privilege
     while block != NULL:
-        if block.ip == whole.ip and block.cut == kind and same_code(block, whole.instructions, length) \
+        if is_at(block, whole.ip, &place) and block.cut == kind and same_code(block, whole.instructions, length) \
                 and blocks.table.heads[block.exit.id].file == file_at(blocks, whole.ip):
             return block
         block = block.same
-    return new_block(blocks, whole.ip, whole.instructions, length, kind)
+    return new_block(blocks, whole.ip, whole.instructions, length, kind, &place)
 
 
-cdef Block* block_of(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length) noexcept nogil:
+cdef Block* block_of(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length,
+                     const BlockPlace* place) noexcept nogil:
     """The block for this code: an existing untranslated one with the same code, else a new one."""
     cdef Block* block = blocks.by_code[code_hash(code, length)]
     cdef uint32_t file = file_at(blocks, ip)
     while block != NULL:
-        if block.ip == ip and block.ops == NULL and block.cut == 0 and same_code(block, code, length) \
+        if is_at(block, ip, place) and block.ops == NULL and block.cut == 0 and same_code(block, code, length) \
                 and blocks.table.heads[block.exit.id].file == file:
             return block
         block = block.same
-    return new_block(blocks, ip, code, length, 0)
+    return new_block(blocks, ip, code, length, 0, place)
+
+
+cdef void note_page_link(BlockCache* blocks, Link* link) noexcept nogil:
+    """List a link that leads to another page of code. Without memory for the list the link is not made."""
+    cdef Link** grown
+    if blocks.page_link_count == blocks.page_link_capacity:
+        grown = <Link**>realloc(blocks.page_links, (blocks.page_link_capacity + 256) * 2 * sizeof(Link*))
+        if grown == NULL:
+            link.block = NULL
+            return
+        blocks.page_links = grown
+        blocks.page_link_capacity = (blocks.page_link_capacity + 256) * 2
+    blocks.page_links[blocks.page_link_count] = link
+    blocks.page_link_count += 1
+
+
+cdef void unlink_pages(Cpu* cpu, BlockCache* blocks) noexcept nogil:
+    """Drop all links between pages of code: their translations may have changed."""
+    cdef uint64_t i
+    for i in range(blocks.page_link_count):
+        blocks.page_links[i].block = NULL
+    blocks.page_link_count = 0
+    memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
+    cpu.miss_link = NULL
 
 
 cdef void note_translation(BlockCache* blocks, Block* block) noexcept nogil:
@@ -206,6 +253,7 @@ cdef void forget_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil:
         blocks.by_ip[hashed(block.ip)] = NULL
         block = block.translated
     blocks.translated = NULL
+    blocks.page_link_count = 0
     arena_reset(&blocks.operations)
     memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
     cpu.miss_link = NULL
@@ -218,5 +266,6 @@ cdef void free_blocks(BlockCache* blocks) noexcept nogil:
         free(blocks.by_number[i].instructions)
     free(blocks.by_number)
     free(blocks.files)
+    free(blocks.page_links)
     free_arena(&blocks.records)
     free_arena(&blocks.operations)

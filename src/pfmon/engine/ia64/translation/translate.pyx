@@ -59,9 +59,37 @@ cdef int mark_floats(Cpu* cpu, Op* op) noexcept nogil:
     then translated again without this operation."""
     if (op.y == 0 or cpu.mask & <uint64_t>op.y) and op.x & ~cpu.um:
         cpu.um |= op.x
+        user_mask_changed(cpu)
+    return next_op(cpu, op)
+
+
+cdef void user_mask_changed(Cpu* cpu) noexcept nogil:
+    """PSR.mfl or mfh changed: code is translated again. In system mode blocks are those of a mode."""
+    if cpu.system != NULL:
+        update_mode(cpu)
+    else:
         (<MemoryMap*>cpu.memory).code_written = 1
         cpu.limit = NULL
+
+
+cdef int test_disabled_floats(Cpu* cpu, Op* op) noexcept nogil:
+    """An instruction of registers that PSR.dfl or dfh disables faults if its qualifying predicate is 1."""
+    if (cpu.pr >> op.qp) & 1:
+        cpu.fault_code = <int32_t>op.imm
+        return fault(cpu, op, FAULT_DISABLED_FP)
     return next_op(cpu, op)
+
+
+cdef uint32_t disabled_floats(Cpu* cpu, Row* row, Instruction* ins) noexcept nogil:
+    """ISR.code of the Disabled FP Register fault that an instruction causes (volume 2, 5.5: 1 low, 2 high), or 0."""
+    cdef uint32_t code = 0, disabled = (cpu.mode & MODE_DFL != 0) | (cpu.mode & MODE_DFH != 0) << 1
+    cdef int place
+    if not disabled or row == NULL:
+        return 0
+    for place in range(4):
+        if row.registers[place].file == FILE_FR and register_number(ins, place) >= 2:
+            code |= 2 if register_number(ins, place) >= 32 else 1
+    return code & disabled
 
 
 cdef int fall_through(Cpu* cpu, Op* op) noexcept nogil:
@@ -158,7 +186,8 @@ cdef uint32_t op_count(BlockCache* blocks, Row* row, Instruction* ins, bint ille
         return 1 + guarded
     if row.kind & NOP:
         return guarded
-    return guarded + 1 + (blocks.trace != 0 and row.emit == EMIT_MEMORY) + (ins.first_floats != 0)
+    return (guarded + 1 + (ins.disabled_floats != 0) + (blocks.trace != 0 and row.emit == EMIT_MEMORY)
+            + (ins.first_floats != 0))
 
 
 cdef Op* emit(BlockCache* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index,
@@ -171,11 +200,16 @@ cdef Op* emit(BlockCache* blocks, Block* block, Op* op, Row* row, Instruction* i
     memset(&plain, 0, sizeof(Op))
     plain.index = <uint8_t>index
     plain.qp = ins.qp
+    if ins.disabled_floats and not illegal:
+        op[0] = plain
+        op.run = test_disabled_floats
+        op.imm = ins.disabled_floats
+        op += 1
     if is_guarded(row, ins, illegal):
         op[0] = plain
         op.run = guard
         op.imm = <int64_t>bit
-        op.x = <uint16_t>(ins.op_count - 1)
+        op.x = <uint16_t>(ins.op_count - 1 - (ins.disabled_floats != 0))
         op += 1
     if illegal:
         op[0] = plain
@@ -244,10 +278,16 @@ cdef bint is_multiway(uint64_t low, uint64_t high) noexcept nogil:
     return branches > 1
 
 
+cdef uint64_t code_address(Cpu* cpu, uint64_t bundle) noexcept nogil:
+    """The address of a bundle in cpu.memory."""
+    return bundle if cpu.system == NULL else cpu.system.code_physical | bundle & (SMALL_PAGE - 1)
+
+
 cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* code, uint64_t* next_ip) noexcept nogil:
     """Decode the block at ``ip``; returns the number of its instructions (0: not executable)."""
     cdef uint64_t bundle = ip & ~<uint64_t>15, low, high
     cdef uint32_t slot = ip & SLOT_MASK, count = 0, conditions = 0, template
+    cdef uint64_t page_size = PAGE_SIZE if cpu.system == NULL else SMALL_PAGE
     cdef uint64_t* host
     cdef Instruction* ins
     cdef Row* row
@@ -258,7 +298,7 @@ cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* cod
         low = host[0]
         high = host[1]
         template = low & 31
-        note_code(<MemoryMap*>cpu.memory, bundle)
+        note_code(<MemoryMap*>cpu.memory, code_address(cpu, bundle))
         while slot < 3:
             ins = &code[count]
             memset(ins, 0, sizeof(Instruction))
@@ -284,6 +324,7 @@ cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* cod
                 decode_operands(row, ins, bundle)
                 ins.accesses = row.emit == EMIT_MEMORY
                 note_floats(cpu, row, ins)
+                ins.disabled_floats = <uint8_t>disabled_floats(cpu, row, ins)
             if has_condition(row, ins):
                 ins.condition = <uint8_t>conditions
                 conditions += 1
@@ -299,7 +340,7 @@ cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* cod
                 return count
         slot = 0
         bundle += 16
-        if bundle & (PAGE_SIZE - 1) == 0:
+        if bundle & (page_size - 1) == 0:
             break
     return count
 
@@ -353,6 +394,8 @@ cdef int flatten(BlockCache* blocks, Block* block) noexcept nogil:
                 illegal[i] = needed > sof
             elif needed > block.exit.need_sof:
                 block.exit.need_sof = needed
+        if illegal[i]:
+            ins.disabled_floats = 0
         ins.first_op = <uint16_t>(total - 1)
         ins.op_count = <uint16_t>op_count(blocks, row, ins, illegal[i])
         total += ins.op_count
@@ -375,12 +418,15 @@ cdef int flatten(BlockCache* blocks, Block* block) noexcept nogil:
 cdef Block* out_of_memory(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """Mark the run as lost in the table: the code cannot be executed. Returns NULL."""
     cpu.fault = FAULT_INST_PAGE_NOT_PRESENT
+    if cpu.system != NULL:
+        cpu.system.machine_check = b"out of memory for translated code"
+        cpu.fault = FAULT_MACHINE_CHECK
     if blocks.table.header.failure == Failure.NO_FAILURE:
         blocks.table.header.failure = Failure.OUT_OF_MEMORY
     return NULL
 
 
-cdef Block* translate(Cpu* cpu, BlockCache* blocks, uint64_t ip) noexcept nogil:
+cdef Block* translate(Cpu* cpu, BlockCache* blocks, uint64_t ip, const BlockPlace* place) noexcept nogil:
     """Translate the block at ``ip``, or NULL with the fault in ``cpu``."""
     cdef Instruction code[MAX_BLOCK]
     cdef Block* block
@@ -397,7 +443,7 @@ cdef Block* translate(Cpu* cpu, BlockCache* blocks, uint64_t ip) noexcept nogil:
         return NULL
     if (<MemoryMap*>cpu.memory).code_used != code_pages:
         flush_tlb(cpu)               # writes to a page with translated code take the slow path
-    block = block_of(blocks, ip, code, length)
+    block = block_of(blocks, ip, code, length, place)
     if block == NULL:
         return out_of_memory(cpu, blocks)
     for i in range(length):              # the user mask may have changed since the block was made

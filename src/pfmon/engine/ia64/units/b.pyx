@@ -134,6 +134,8 @@ cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
         if unlikely(not pop_frame(cpu)):
             cpu.fault_op = op
             return STATUS_FAULT
+        if unlikely(cpu.pfs >> 62 > cpu.level):
+            return_to_level(cpu, <uint32_t>(cpu.pfs >> 62))
         cpu.mask |= <uint64_t>op.y
         return jump(cpu, exit, cpu.br[op.r2] & ~<uint64_t>15)
     return enter(cpu, exit, &exit.next)
@@ -172,15 +174,13 @@ cdef int clrrrb_pr(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int epc(Cpu* cpu, Op* op) noexcept nogil:
-    # No page of a user process promotes: the privilege level stays (volume 3, epc). The check of the previous privilege
-    # level remains: it must not be more privileged than the current one.
-    if cpu.pfs >> 62 < 3:
+    # The previous privilege level must not be more privileged than the current one (volume 3, epc). In user mode no
+    # page promotes.
+    if cpu.pfs >> 62 < cpu.level:
         return fault(cpu, op, FAULT_ILLEGAL_OPERATION)
+    if cpu.system != NULL:
+        promote(cpu)
     return next_op(cpu, op)
-
-
-cdef int privileged(Cpu* cpu, Op* op) noexcept nogil:
-    return fault(cpu, op, FAULT_PRIVILEGED_OPERATION)
 
 
 cdef int break_b(Cpu* cpu, Op* op) noexcept nogil:
@@ -257,12 +257,7 @@ def b_rows():
 
     row("B8", "clrrrb", <size_t>&clrrrb, effect=as_int(Effect.EFFECT_CLEAR_ROTATION), op=0, x6=0x04)
     row("B8", "clrrrb.pr", <size_t>&clrrrb_pr, effect=as_int(Effect.EFFECT_CLEAR_ROTATION), op=0, x6=0x05)
-    row("B8", "epc", <size_t>&epc, op=0, x6=0x10, isa_kind=as_int(Ia64Kind.EPC))
-    row("B8", "rfi", <size_t>&privileged, op=0, x6=0x08, kind=as_int(Kind.PRIVILEGED),
-        isa_kind=as_int(Ia64Kind.RSE_EVENT))
-    for x6, mnemonic in {0x0C: "bsw.0", 0x0D: "bsw.1", 0x18: "vmsw.0", 0x19: "vmsw.1"}.items():
-        row("B8", mnemonic, <size_t>&privileged, op=0, x6=x6, kind=as_int(Kind.PRIVILEGED))
-
+    row("B8", "epc", <size_t>&epc, op=0, x6=0x10, isa_kind=as_int(Ia64Kind.EPC), emit="end")
     row("B9", "break.b imm21", <size_t>&break_b, op=0, x6=0x00, kind=as_int(Kind.SYSTEM), emit="break")
     row("B9", "nop.b imm21", <size_t>&nop_b, op=2, x6=0x00, kind=as_int(Kind.NOP))
     row("B9", "hint.b imm21", <size_t>&nop_b, op=2, x6=0x01, kind=as_int(Kind.NOP))

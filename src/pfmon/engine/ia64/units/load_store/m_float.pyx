@@ -113,7 +113,12 @@ cdef inline int speculative_float(Cpu* cpu, Op* op, bint control, bint data_too,
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
     if not base_nat:
-        data = readable_float(cpu, op, address & ~<uint64_t>(span - 1) if control else address, op.x)
+        if control and cpu.system != NULL:
+            data = readable_speculatively(cpu, op, address, span)
+            if data == NULL and not cpu.system.deferred:
+                return fault_here(cpu, op)
+        else:
+            data = readable_float(cpu, op, address & ~<uint64_t>(span - 1) if control else address, op.x)
         if data == NULL and not control:
             return fault_here(cpu, op)
     found = data != NULL

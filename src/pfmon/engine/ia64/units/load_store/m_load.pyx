@@ -80,13 +80,18 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
     if not base_nat:
-        data = readable(cpu, op, address & ~<uint64_t>(op.x - 1) if control else address, op.x)
+        if control and cpu.system != NULL:
+            data = readable_speculatively(cpu, op, address, op.x)
+            if data == NULL and not cpu.system.deferred:
+                return fault_here(cpu, op)
+        else:
+            data = readable(cpu, op, address & ~<uint64_t>(op.x - 1) if control else address, op.x)
         if data == NULL and not control:
             return fault_here(cpu, op)
     found = data != NULL
     update_base(cpu, op, update)
     if not found or (control and address & (op.x - 1)):
-        # A speculative load never faults in a program: Linux defers its faults, or repeats the load with PSR.ed.
+        # A speculative load never faults in user mode: Linux defers its faults, or repeats the load with PSR.ed.
         mark_at(cpu, op, Mark.DEFERRED, deferral(cpu, base_nat, found))
         cpu.gr[op.r1] = 0
         set_nat(cpu, op.r1, True)

@@ -50,8 +50,13 @@ cdef inline int load_pair(Cpu* cpu, Op* op, int speculation, bint update) noexce
             alat_remove(cpu, tag)
     else:
         if not base_nat:
-            data = readable(cpu, op, address & ~<uint64_t>(span(op) - 1) if speculation & CONTROL else address,
-                            span(op))
+            if speculation & CONTROL and cpu.system != NULL:
+                data = readable_speculatively(cpu, op, address, span(op))
+                if data == NULL and not cpu.system.deferred:
+                    return fault_here(cpu, op)
+            else:
+                data = readable(cpu, op, address & ~<uint64_t>(span(op) - 1) if speculation & CONTROL else address,
+                                span(op))
             if data == NULL and not speculation & CONTROL:
                 return fault_here(cpu, op)
         found = data != NULL
@@ -125,7 +130,7 @@ cdef inline int line_fetch(Cpu* cpu, Op* op, bint faulting, int update) noexcept
     if faulting:
         if get_nat(cpu, op.r3):
             return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-        if probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
+        if not psr_bit(cpu, PSR_ED) and probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
             return fault_here(cpu, op)
     update_base(cpu, op, update)
     return next_op(cpu, op)

@@ -1,4 +1,4 @@
-"""The memory unit's system instructions of user code, and the faults of privileged ones.
+"""The memory unit's system instructions of user code (privileged ones: units/system/).
 
 Formats M20-M48 (SDM volume 3, 4.4.4 to 4.4.10): checks, fences, register stack, ALAT, application registers, alloc,
 user mask, probes, cache flush, break and nop.
@@ -59,6 +59,11 @@ cdef int chk_a_clr_float(Cpu* cpu, Op* op) noexcept nogil:
 # --- ordering: no effect on one processor, in order
 
 cdef int fence(Cpu* cpu, Op* op) noexcept nogil:
+    return next_op(cpu, op)
+
+cdef int serialize(Cpu* cpu, Op* op) noexcept nogil:
+    if cpu.system != NULL:
+        cpu.system.ic_in_flight = 0
     return next_op(cpu, op)
 
 
@@ -122,6 +127,7 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int mov_to_ar(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_write_ar(cpu, op.r3, True)
+    cpu.index = op.index                 # ar.itc counts from this instruction
     if not number:
         number = write_ar(cpu, op.r3, cpu.gr[op.r2])
     if number:
@@ -130,6 +136,7 @@ cdef int mov_to_ar(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int mov_to_ar_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_write_ar(cpu, op.r3, True)
+    cpu.index = op.index
     if not number:
         number = write_ar(cpu, op.r3, <uint64_t>op.imm)
     if number:
@@ -150,7 +157,7 @@ cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
     cdef uint64_t changed
-    if cpu.secure:               # PSR.up stays (volume 3, sum: PSR.sp)
+    if cpu.secure or psr_bit(cpu, PSR_SP):   # PSR.up stays (volume 3, sum: PSR.sp)
         value = value & ~<uint64_t>UM_UP | cpu.um & UM_UP
     changed = cpu.um ^ value
     cpu.um = value
@@ -158,9 +165,10 @@ cdef int set_user_mask(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
         flush_tlb(cpu)           # its entries hold for one byte order
     if changed & ~value & (UM_MFL | UM_MFH):
         # Cleared: translated code sets them only once, so writers of floating-point registers are translated again.
-        (<MemoryMap*>cpu.memory).code_written = 1
-        cpu.limit = NULL
-    if changed:
+        user_mask_changed(cpu)
+    if cpu.system != NULL:
+        update_mode(cpu)
+    elif changed:
         mark_at(cpu, op, Mark.MODE, value)
     return next_op(cpu, op)
 
@@ -185,25 +193,36 @@ cdef int mov_from_um(Cpu* cpu, Op* op) noexcept nogil:
     return next_op(cpu, op)
 
 
-# --- probes and cache flush: user code runs at level 3, and every mapped page is the user's
+# --- probes and cache flush: under Linux's interface code runs at level 3, and every mapped page is the user's
 
-cdef inline int probe_for(Cpu* cpu, Op* op, uint32_t protection) noexcept nogil:
-    cdef bint granted = probe(cpu, cpu.gr[op.r3], protection) != NULL
+cdef inline int probe_for(Cpu* cpu, Op* op, uint32_t protection, uint64_t level) noexcept nogil:
+    cdef bint granted
+    if cpu.system != NULL:
+        return probe_at_level(cpu, op, protection, level)
+    granted = probe(cpu, cpu.gr[op.r3], protection) != NULL
     if not granted and cpu.fault != FAULT_DATA_ACCESS_RIGHTS:
         return fault_here(cpu, op)       # no translation
     cpu.gr[op.r1] = granted
     return next_op(cpu, op)
 
 cdef inline int probe_or_fault(Cpu* cpu, Op* op, uint32_t protection) noexcept nogil:
+    if cpu.system != NULL:
+        return probe_fault_at_level(cpu, op, protection, <uint64_t>op.imm)
     if probe(cpu, cpu.gr[op.r3], protection) == NULL:
         return fault_here(cpu, op)
     return next_op(cpu, op)
 
 cdef int probe_r(Cpu* cpu, Op* op) noexcept nogil:
-    return probe_for(cpu, op, PROTECT_READ)
+    return probe_for(cpu, op, PROTECT_READ, cpu.gr[op.r2])
+
+cdef int probe_r_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return probe_for(cpu, op, PROTECT_READ, <uint64_t>op.imm)
 
 cdef int probe_w(Cpu* cpu, Op* op) noexcept nogil:
-    return probe_for(cpu, op, PROTECT_WRITE)
+    return probe_for(cpu, op, PROTECT_WRITE, cpu.gr[op.r2])
+
+cdef int probe_w_immediate(Cpu* cpu, Op* op) noexcept nogil:
+    return probe_for(cpu, op, PROTECT_WRITE, <uint64_t>op.imm)
 
 cdef int probe_r_fault(Cpu* cpu, Op* op) noexcept nogil:
     return probe_or_fault(cpu, op, PROTECT_READ)
@@ -214,18 +233,31 @@ cdef int probe_w_fault(Cpu* cpu, Op* op) noexcept nogil:
 cdef int probe_rw_fault(Cpu* cpu, Op* op) noexcept nogil:
     return probe_or_fault(cpu, op, PROTECT_READ | PROTECT_WRITE)
 
+cdef int fc(Cpu* cpu, Op* op) noexcept nogil:
+    if cpu.system != NULL:
+        return flush_line(cpu, op)
+    if probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
+        return fault_here(cpu, op)
+    return next_op(cpu, op)
+
 
 # --- translation hashes, with Linux's settings: 16 KB pages, short format, a linear table of 2^40 bytes a region
 
 cdef int thash(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint64_t size = (<uint64_t>1 << 40) - 1
+    if cpu.system != NULL:
+        cpu.gr[op.r1] = vhpt_address(cpu.system, address)
+        return next_op(cpu, op)
     cdef uint64_t base = (<uint64_t>1 << 61) - (<uint64_t>1 << 40)
     cdef uint64_t offset = (address & ((<uint64_t>1 << 61) - 1)) >> 14 << 3
     cpu.gr[op.r1] = address >> 61 << 61 | base | offset & size
     return next_op(cpu, op)
 
 cdef int ttag(Cpu* cpu, Op* op) noexcept nogil:
+    if cpu.system != NULL:
+        cpu.gr[op.r1] = vhpt_tag(cpu.system, cpu.gr[op.r3])
+        return next_op(cpu, op)
     cpu.gr[op.r1] = (cpu.gr[op.r3] & ((<uint64_t>1 << 61) - 1)) >> 14
     return next_op(cpu, op)
 
@@ -241,6 +273,8 @@ cdef int mov_from_cpuid(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int mov_from_pmd(Cpu* cpu, Op* op) noexcept nogil:
     # Under PSR.sp, with which Linux runs programs, the performance data registers read as 0 (volume 2, 7.2.1).
+    if cpu.system != NULL:
+        return system_mov_from_pmd(cpu, op)
     if not cpu.secure and not cpu.pmd_known:
         cpu.fault_info = cpu.gr[op.r3] & 0xFF
         cpu.fault_op = op
@@ -259,26 +293,6 @@ cdef int break_m(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef int nop_m(Cpu* cpu, Op* op) noexcept nogil:
     return next_op(cpu, op)
-
-
-# --- privileged instructions
-
-# Format, text, fields
-PRIVILEGED = (
-    ("M32", "mov cr3=r2", {"x6": 0x2C}), ("M33", "mov r1=cr3", {"x6": 0x24}),
-    ("M35", "mov psr.l=r2", {"x6": 0x2D}), ("M36", "mov r1=psr", {"x6": 0x25}),
-    ("M41", "itc.d r2", {"x6": 0x2E}), ("M41", "itc.i r2", {"x6": 0x2F}),
-    ("M42", "mov rr[r3]=r2", {"x6": 0x00}), ("M42", "mov dbr[r3]=r2", {"x6": 0x01}),
-    ("M42", "mov ibr[r3]=r2", {"x6": 0x02}), ("M42", "mov pkr[r3]=r2", {"x6": 0x03}),
-    ("M42", "mov pmc[r3]=r2", {"x6": 0x04}), ("M42", "mov pmd[r3]=r2", {"x6": 0x05}),
-    ("M42", "itr.d dtr[r3]=r2", {"x6": 0x0E}), ("M42", "itr.i itr[r3]=r2", {"x6": 0x0F}),
-    ("M43", "mov r1=rr[r3]", {"x6": 0x10}), ("M43", "mov r1=dbr[r3]", {"x6": 0x11}),
-    ("M43", "mov r1=ibr[r3]", {"x6": 0x12}), ("M43", "mov r1=pkr[r3]", {"x6": 0x13}),
-    ("M43", "mov r1=pmc[r3]", {"x6": 0x14}),
-    ("M45", "ptc.l r3,r2", {"x6": 0x09}), ("M45", "ptc.g r3,r2", {"x6": 0x0A}), ("M45", "ptc.ga r3,r2", {"x6": 0x0B}),
-    ("M45", "ptr.d r3,r2", {"x6": 0x0C}), ("M45", "ptr.i r3,r2", {"x6": 0x0D}),
-    ("M46", "tpa r1=r3", {"x6": 0x1E}), ("M46", "tak r1=r3", {"x6": 0x1F}), ("M47", "ptc.e r3", {"x6": 0x34}),
-)
 
 
 def m_system_rows():
@@ -305,13 +319,14 @@ def m_system_rows():
         isa_kind=as_int(Ia64Kind.CHECK_ALAT), emit="check",
         op=0, x3=7)
 
-    for text, x2, x4 in (("fwb", 2, 0), ("srlz.d", 3, 0), ("sync.i", 3, 3)):
+    for text, x2, x4 in (("fwb", 2, 0), ("sync.i", 3, 3)):
         row("M24", text, <size_t>&fence, op=0, x3=0, x2=x2, x4=x4)
+    row("M24", "srlz.d", <size_t>&serialize, op=0, x3=0, x2=3, x4=0)
     for text, x4 in (("mf", 2), ("mf.a", 3)):
         row("M24", text, <size_t>&fence, effect=as_int(Effect.EFFECT_FENCE), op=0, x3=0, x2=2, x4=x4)
 
     # Written data becomes visible as code: the block ends, so that the driver can retranslate.
-    row("M24", "srlz.i", <size_t>&fence, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE),
+    row("M24", "srlz.i", <size_t>&serialize, kind=as_int(Kind.SERIALIZE), effect=as_int(Effect.EFFECT_SERIALIZE),
         emit="end",
         op=0, x3=0, x2=3, x4=1)
 
@@ -334,13 +349,13 @@ def m_system_rows():
     row("M36", "mov r1=psr.um", <size_t>&mov_from_um, op=1, x3=0, x6=0x21)
     row("M38", "probe.r r1=r3,r2", <size_t>&probe_r, nat="consume", op=1, x3=0, x6=0x38)
     row("M38", "probe.w r1=r3,r2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6=0x39)
-    row("M39", "probe.r r1=r3,imm2", <size_t>&probe_r, nat="consume", op=1, x3=0, x6=0x18)
-    row("M39", "probe.w r1=r3,imm2", <size_t>&probe_w, nat="consume", op=1, x3=0, x6=0x19)
+    row("M39", "probe.r r1=r3,imm2", <size_t>&probe_r_immediate, nat="consume", op=1, x3=0, x6=0x18)
+    row("M39", "probe.w r1=r3,imm2", <size_t>&probe_w_immediate, nat="consume", op=1, x3=0, x6=0x19)
     row("M40", "probe.rw.fault r3,imm2", <size_t>&probe_rw_fault, nat="consume", op=1, x3=0, x6=0x31)
     row("M40", "probe.r.fault r3,imm2", <size_t>&probe_r_fault, nat="consume", op=1, x3=0, x6=0x32)
     row("M40", "probe.w.fault r3,imm2", <size_t>&probe_w_fault, nat="consume", op=1, x3=0, x6=0x33)
     for text, x in (("fc r3", 0), ("fc.i r3", 1)):
-        row("M28", text, <size_t>&probe_r_fault, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", emit="memory",
+        row("M28", text, <size_t>&fc, effect=as_int(Effect.EFFECT_FLUSH_LINE), nat="consume", emit="memory",
             op=1, x=x, x3=0, x6=0x30)
 
     row("M46", "thash r1=r3", <size_t>&thash, op=1, x3=0, x6=0x1A)
@@ -351,8 +366,3 @@ def m_system_rows():
     row("M48", "nop.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), op=0, x3=0, x2=0, x4=1, y=0)
     row("M48", "hint.m imm21", <size_t>&nop_m, kind=as_int(Kind.NOP), effect=as_int(Effect.EFFECT_PAUSE),
          op=0, x3=0, x2=0, x4=1, y=1)
-    for layout, text, fields in PRIVILEGED:
-        row(layout, text, <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), nat="own", op=1, x3=0, **fields)
-
-    row("M44", "ssm imm24", <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), op=0, x3=0, x4=6)
-    row("M44", "rsm imm24", <size_t>&privileged, kind=as_int(Kind.PRIVILEGED), op=0, x3=0, x4=7)

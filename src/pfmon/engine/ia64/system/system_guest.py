@@ -1,0 +1,289 @@
+"""A system image on the IA-64 engine: the loop between the processor, its firmware, its devices and the PMU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Self, cast
+
+from pfmon.engine.api import Capabilities, ExitReport, StartRequest
+from pfmon.engine.guest_pmu import PerformanceData, SystemPmu
+from pfmon.engine.guest_settings import GuestSettings
+from pfmon.engine.ia64._ia64 import BREAK, CHECK, PMD, AddressSpace, SystemProcessor
+from pfmon.engine.ia64.registers.cpuid import cpuid
+from pfmon.engine.ia64.system import simulator_calls
+from pfmon.engine.ia64.system.console import Console
+from pfmon.engine.ia64.system.devices.uart import REGISTERS, Uart
+from pfmon.engine.ia64.system.firmware.pal_call import Pal
+from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, PalEntry, stubs
+from pfmon.engine.ia64.system.guest_pmu import GuestPmu
+from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
+from pfmon.engine.ia64.system.translation_sizes import PAGE_SIZES, SIZES, TranslationSizes
+from pfmon.engine.system_settings import SystemSettings
+from pfmon.errors import PfmonError
+from pfmon.isa.ia64 import instruction_set  # noqa: F401 - listings after the run
+from pfmon.isa.ia64.disassemble import listing
+from pfmon.program.guest_functions import GuestFunction
+from pfmon.program.image import Program
+from pfmon.program.loaded_objects import LoadedObjects, place_of
+from pfmon.program.mapped_files import MappedFile
+from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
+
+LONGEST_BLOCK = 96
+RESET_FRAME = 96
+"""CFM.sof when firmware begins: all stacked registers are there (volume 2, 11.2.2)."""
+PROCESSOR_ID, PAL_PROC, SELF_TEST = 33, 34, 35
+"""General registers with the processor's number, PAL's entry point and 0 for a healthy processor (11.2.2)."""
+ENDED_BADLY = 125
+
+Factory = Callable[..., SystemProcessor]
+
+
+def _processor(memory: AddressSpace, *, max_block: int, trace: bool) -> SystemProcessor:
+    return SystemProcessor(memory, max_block=max_block, trace=trace)
+
+
+def _check_uart(system: SystemSettings) -> None:
+    """PfmonError: the serial port lies in the memory."""
+    if system.uart is not None and system.uart < system.memory:
+        raise PfmonError(
+            f"--uart={system.uart:#x}: is in the memory, which ends at {system.memory:#x} (--memory)"
+        ).about("--uart", "--memory")
+
+
+class SystemGuest:
+    """One image on one processor. ``model``: the processor (cpuid.py); ``slow``: every instruction is a block;
+    ``trace``: the stream has memory addresses. PfmonError: the image does not fit into the memory."""
+
+    def __init__(
+        self,
+        program: Program,
+        system: SystemSettings,
+        settings: GuestSettings,
+        model: str,
+        *,
+        slow: bool = False,
+        trace: bool = False,
+        on_notice: Callable[[str], None] = lambda _: None,
+        make: Factory | None = None,
+    ) -> None:
+        """``make``: gives the processor, None: the engine's."""
+        self.program = program
+        self._system, self._settings, self._on_notice = system, settings, on_notice
+        self.console = Console(settings.standard_files, on_notice)
+        self.memory = PhysicalMemory(system.memory)
+        self.memory.load(program.image)
+        _check_uart(system)
+        made = (make or _processor)(self.memory.space, max_block=1 if slow else LONGEST_BLOCK, trace=trace)
+        self.processor: SystemProcessor = made
+        self.processor.set_cpuid(cpuid(model))
+        self.processor.set_reserved_breaks([simulator_calls.BREAK, CALL_BREAK, WORD_BREAK])
+        self._set_geometry(SIZES[model])
+        self._place_devices()
+        self._code = stubs()
+        self.memory.write(self.memory.firmware, self._code)
+        pal = Pal(system.processor, SIZES[model], self, len(self._code))
+        self._pal = PalEntry(pal, self.processor)
+        self._reset()
+        self._consumer = Consumer()
+        self._halted = 0
+        """Instructions' time that passed while the processor was halted."""
+        self._ending: ExitReport | None = None
+        self._stopping = False
+        self._unknown: set[int] = set()
+
+    @classmethod
+    def start(cls, wanted: StartRequest) -> Self:
+        """The engine for a session (engine/api.py)."""
+        if wanted.system is None:
+            raise ValueError("the image has no system to run on")
+        return cls(
+            wanted.program,
+            wanted.system,
+            wanted.settings,
+            wanted.processor,
+            slow=wanted.slow,
+            trace=wanted.addresses,
+            on_notice=wanted.on_notice,
+        )
+
+    instruction_set = InstructionSet.IA64
+    capabilities = Capabilities(addresses=True, performance_data=True, takes_turns=True, system=True)
+    functions: Sequence[GuestFunction] = ()
+    """No Python functions are marked."""
+    mapped: Sequence[MappedFile] = ()
+    """All code is the image's, as far as it has names."""
+    threads: Sequence[tuple[int, int]] = ((0, 0),)
+    """One processor."""
+
+    @property
+    def table(self) -> BlockTable:
+        """The blocks that its stream names."""
+        return self.processor.table
+
+    @property
+    def traced(self) -> bool:
+        """Whether the addresses of memory accesses are in its stream."""
+        return self.processor.traced
+
+    @property
+    def retired(self) -> int:
+        """Instructions retired so far."""
+        return self.processor.retired
+
+    @property
+    def ip(self) -> int:
+        """Bundle address | slot of the next instruction."""
+        return self.processor.ip
+
+    def _set_geometry(self, sizes: TranslationSizes) -> None:
+        """Translation as the processor has it; its caches are those of the last level."""
+        tlbs = self._system.processor.tlbs
+        last = {one.kind: one.entries for one in sorted(tlbs, key=lambda one: one.level)}
+        self.processor.set_geometry(
+            registers=(sizes.itrs, sizes.dtrs),
+            cache=(last["instruction"], last["data"]),
+            page_sizes=PAGE_SIZES,
+            va_msb=sizes.virtual_msb,
+            pa_bits=sizes.physical_bits,
+            rid_bits=sizes.rid_bits,
+        )
+
+    def _place_devices(self) -> None:
+        uart = self._system.uart
+        if uart is not None:
+            self.processor.set_device(uart, uart + REGISTERS, Uart(self.console))
+
+    def _reset(self) -> None:
+        """What firmware finds in registers (volume 2, 11.2.2); all stacked ones are in the frame."""
+        processor = self.processor
+        processor.set_cfm(RESET_FRAME)
+        processor.set_gr(PROCESSOR_ID, 0)
+        processor.set_gr(PAL_PROC, self.memory.firmware)
+        processor.set_gr(SELF_TEST, 0)
+        processor.set_ip(self.program.image.elf.physical_entry)
+
+    def set_monitoring(self, on: bool, locked: bool) -> None:
+        """Nothing: PSR is the system's, and counters that it may read are its own (--guest-pmu)."""
+
+    def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
+        """Run until the image ends, or `stop` (None). ``performance_data``: with --guest-pmu, the system's PMU."""
+        self._consumer = consumer
+        given = cast(SystemPmu | None, performance_data) if self._system.guest_pmu else None
+        pmu = None if given is None else GuestPmu(given, self.processor)
+        try:
+            while self._ending is None and not self._stopping:
+                self._run_until_event(pmu)
+        finally:
+            self.console.close()
+        if self._stopping:
+            return None
+        assert self._ending is not None
+        self.processor.emit_mark(consumer, Mark.EXIT, self._ending.status)
+        return self._ending
+
+    def _run_until_event(self, pmu: GuestPmu | None) -> None:
+        processor = self.processor
+        if pmu:
+            pmu.begin()
+        why = processor.run(self._consumer)
+        if self._stopping:
+            return
+        if pmu:
+            pmu.returned()
+        if why == BREAK:
+            self._break(processor.fault_info)
+        elif why == CHECK:
+            self._end_badly(f"machine check: {processor.machine_check}")
+        elif why == PMD and pmu:
+            pmu.access()
+
+    def _break(self, immediate: int) -> None:
+        if immediate == simulator_calls.BREAK:
+            self._simulator_call()
+        elif self.processor.level:  # the firmware is for level 0 alone (volume 2, 11.10.2.2)
+            self._end_badly("machine check: PAL's code executed at a level other than 0")
+        else:
+            self._pal.take(immediate)
+
+    def _simulator_call(self) -> None:
+        number = self.processor.gr(15)
+        call = simulator_calls.CALLS.get(number)
+        if call is None:
+            self._note_unknown(number)
+            result: int | None = simulator_calls.NO_SUCH_CALL
+        else:
+            result = call(self, [self.processor.gr(32 + place) for place in range(4)])
+        if result is not None:
+            self.processor.set_gr(8, result & (1 << 64) - 1)
+
+    def _note_unknown(self, number: int) -> None:
+        """Say once that the image makes a call that is not there."""
+        if not self._unknown:
+            self._on_notice(f"the image makes simulator call {number}, which is not there: it gets -1")
+        self._unknown.add(number)
+
+    def _end_badly(self, text: str) -> None:
+        ip = self.processor.ip
+        place = place_of(LoadedObjects(self.program), ip & ~0xF)
+        where = f"{ip:#x}" + (f" ({place})" if place else "")
+        self._on_notice(f"{text}, at {where}")
+        self._ending = ExitReport(ENDED_BADLY, 0, text, where)
+
+    # What firmware and simulator calls ask for (firmware/pal_call.py, simulator_calls.py):
+
+    @property
+    def nanoseconds(self) -> int:
+        """The system's time since 1970: the interval timer's, of which the processor's frequency is known."""
+        passed = (self.processor.retired + self._halted) * 1000 // self._system.processor.frequency
+        return self._settings.epoch * 10**9 + passed
+
+    def exit(self, status: int) -> None:
+        """End the run with a status."""
+        self._ending = ExitReport(status)
+
+    def shut_down(self) -> None:
+        """End the run: the system has switched itself off."""
+        self.exit(0)
+
+    def halt(self) -> None:
+        """Let time pass until the timer's interrupt pends, also with PSR.i = 0. Nothing else can wake the processor."""
+        processor = self.processor
+        if processor.interrupt_pending:
+            return
+        timer = processor.next_timer
+        if timer is not None:
+            time = max(0, timer - processor.retired)
+            self._halted += time
+            processor.advance_time(time)
+        if not processor.interrupt_pending:
+            self._end_badly("the processor is halted, and no interrupt can wake it")
+
+    def copy_code(self, address: int) -> bool:
+        """Copy PAL's code to a physical address."""
+        return self.memory.write(address, self._code)
+
+    def has_memory(self, address: int, length: int) -> bool:
+        """Whether there is memory at all of these physical addresses."""
+        return self.memory.has(address, length)
+
+    def write_memory(self, address: int, content: bytes) -> bool:
+        """Write physical memory."""
+        return self.memory.write(address, content)
+
+    def translation_register(self, is_data: bool, number: int) -> tuple[int, int, int, int] | None:
+        """A translation register as it was inserted."""
+        return self.processor.translation_register(is_data, number)
+
+    def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
+        """Address | slot and text of every instruction in a range of code, as the image's file has it."""
+        return listing(LoadedObjects(self.program).bundle, first, beyond)
+
+    def stop(self) -> None:
+        """Make ``run`` return soon: from any thread, or from a signal handler."""
+        self._stopping = True
+        self.processor.request_stop()
+
+    def close(self) -> None:
+        """Free the memory, and give the terminal back."""
+        self.console.close()
+        self.memory.space.clear()

@@ -1,0 +1,98 @@
+"""A system image: an ELF file for IA-64 that runs on the bare processor (System V ABI, chapters 4 and 5).
+
+Its segments are loaded at their physical addresses (p_paddr), and its symbols are virtual addresses (p_vaddr). Bits 61
+to 63 of a physical address are left out: they are the region of a virtual address that a linker without AT() repeats,
+and in physical mode bit 63 is a memory attribute (IA-64 manual, volume 2, 4.1 and 4.4.1).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from pfmon.errors import PfmonError
+from pfmon.program import elf
+from pfmon.program.elf import ET_DYN, PT_INTERP, PT_LOAD, Elf, Header, Segment
+from pfmon.program.elf_machine import EM_IA_64, machine_name
+from pfmon.program.image import Image, Program, read_file
+
+PT_DYNAMIC = 2
+REGION_BITS = (1 << 61) - 1
+"""Address bits below the region number."""
+PHYSICAL_BITS = 50
+"""Bits of a physical address, of the largest of the processors (Itanium 2)."""
+BUNDLE = 16
+
+
+def load(path: str, content: bytes | None = None) -> Program:
+    """Read a system image; ``content``: that of the file, if it is known. PfmonError: it cannot be read, or is none."""
+    data = read_file(path, executable=False) if content is None else content
+    return Program(Image(path, data, parse(data, path), 0), None)
+
+
+def parse(data: bytes, name: str) -> Elf:
+    """Read the headers of a system image. Raises PfmonError."""
+    _check_machine(data, name)
+    header = elf.read_header(data, name)
+    headers = elf.program_headers(data, header, name)
+    if any(one[0] in (PT_INTERP, PT_DYNAMIC) for one in headers):
+        raise PfmonError(f"{name}: is dynamically linked; a system image is static")
+    if header.kind == ET_DYN:
+        raise PfmonError(f"{name}: is position-independent; a system image is linked at fixed addresses")
+    loaded = [one for one in headers if one[0] == PT_LOAD and one[6] > 0]
+    segments = tuple(Segment(one[3], one[6], one[2], one[5], one[1]) for one in loaded)
+    physical = tuple(one[4] & REGION_BITS for one in loaded)
+    _check_segments(segments, physical, len(data), name)
+    return Elf(
+        position_independent=False,
+        entry=header.entry,
+        segments=segments,
+        interpreter=None,
+        program_headers=0,
+        program_header_count=header.entries,
+        physical=physical,
+        physical_entry=_physical_entry(header, segments, physical, name),
+    )
+
+
+def _check_machine(data: bytes, name: str) -> None:
+    """PfmonError for an ELF file of another machine; what is no ELF file at all is reported later."""
+    if data[:4] != b"\x7fELF" or len(data) < 20:
+        return
+    number = int.from_bytes(data[18:20], "big" if data[5] == elf.BIG else "little")
+    if number != EM_IA_64:
+        raise PfmonError(f"{name}: is {machine_name(number)} image; --system runs IA-64 ones").about("--system")
+
+
+def _check_segments(segments: Sequence[Segment], physical: Sequence[int], file_length: int, name: str) -> None:
+    """Check that segments lie within the file and the physical addresses, and that none is loaded over another one."""
+    if not segments:
+        raise PfmonError(f"{name}: inconsistent ELF file: it has nothing to load")
+    for one, start in zip(segments, physical, strict=True):
+        where = f"segment at physical address {start:#x}"
+        if one.offset + one.file_size > file_length:
+            raise PfmonError(f"{name}: truncated ELF file: {where} ends after the file does")
+        if one.file_size > one.memory_size:
+            raise PfmonError(f"{name}: inconsistent ELF file: {where} is larger in the file than in memory")
+        if start + one.memory_size > 1 << PHYSICAL_BITS or one.address + one.memory_size > 1 << 64:
+            raise PfmonError(f"{name}: inconsistent ELF file: {where} ends beyond the address space")
+    ordered = sorted((start, start + one.memory_size) for one, start in zip(segments, physical, strict=True))
+    for low, high in itertools.pairwise(ordered):
+        if low[1] > high[0]:
+            raise PfmonError(
+                f"{name}: inconsistent ELF file: segments at physical addresses {low[0]:#x} and {high[0]:#x} overlap"
+            )
+
+
+def _physical_entry(header: Header, segments: Sequence[Segment], physical: Sequence[int], name: str) -> int:
+    """The physical address of the entry point, which is a virtual address in a segment, or a physical one."""
+    if header.entry % BUNDLE:
+        raise PfmonError(f"{name}: inconsistent ELF file: entry point {header.entry:#x} is not that of a bundle")
+    for one, start in zip(segments, physical, strict=True):
+        if one.address <= header.entry < one.address + one.memory_size:
+            return start + header.entry - one.address
+    entry = header.entry & REGION_BITS
+    for one, start in zip(segments, physical, strict=True):
+        if start <= entry < start + one.memory_size:
+            return entry
+    raise PfmonError(f"{name}: inconsistent ELF file: entry point {header.entry:#x} is in no segment")

@@ -1,0 +1,43 @@
+"""System mode of IA-64 against the manual: images that print what each rule of volume 2 does (tests/data/system/)."""
+
+import fnmatch
+import os
+from pathlib import Path
+
+import pytest
+import system_images
+from command import pfmon
+from grids import each
+
+SKI = os.environ.get("PFMON_SKI")
+NAMES = system_images.names()
+
+
+@pytest.mark.slow
+@each("name", NAMES)
+def test_image_prints_what_the_manual_says(name: str) -> None:
+    ran = pfmon("--system", str(system_images.image(name)))
+    assert ran.stdout.splitlines()[: len(system_images.expected(name))] == system_images.expected(name)
+    assert ran.returncode == 0, ran.stderr
+
+
+@each("name", NAMES)
+def test_every_case_has_a_line_and_a_section(name: str) -> None:
+    printed = [text.split()[0] for text, _ in system_images.sections(name)]
+    assert len(printed) == len(set(printed)) > 0
+    assert all("volume" in source for _, source in system_images.sections(name))
+    assert all(fnmatch.filter(printed, pattern) for pattern in system_images.differs_on_ski(name))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not system_images.can_assemble(), reason="no assembler for IA-64 here")
+@each("name", NAMES)
+def test_assembled_image_is_that_of_its_source(name: str, tmp_path: Path) -> None:
+    system_images.assemble(name, tmp_path / name)
+    assert (tmp_path / name).read_bytes() == system_images.image(name).read_bytes()
+
+
+@pytest.mark.skipif(SKI is None, reason="PFMON_SKI does not say where Ski is")
+@each("name", NAMES)
+def test_ski_prints_the_same_or_the_source_says_why(name: str) -> None:
+    assert not system_images.unexplained(name, system_images.ski(str(SKI), name))
