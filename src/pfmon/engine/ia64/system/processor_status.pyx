@@ -47,12 +47,21 @@ cdef void set_bank(Cpu* cpu, uint32_t bank) noexcept nogil:
     cpu.system.bank_nats = nats
 
 
-cdef void set_level(Cpu* cpu, uint32_t level) noexcept nogil:
-    """Change the privilege level. Translations on the host side that only a higher privilege may use are dropped: a
+cdef void change_level(Cpu* cpu, uint32_t level) noexcept nogil:
+    """Change Cpu.level, and mark it. Translations on the host side that only a higher privilege may use are dropped: a
     more privileged level has all rights of a less privileged one (volume 2, table 4-2)."""
+    if level == cpu.level:
+        return
+    append_mark(cpu, mark_word(Mark.LEVEL_LEFT, indexed(cpu.level, NO_INSTRUCTION)))
+    append_mark(cpu, mark_word(Mark.LEVEL_ENTERED, indexed(level, NO_INSTRUCTION)))
     if level > cpu.level:
         drop_privileged(cpu)
     cpu.level = level
+
+
+cdef void set_level(Cpu* cpu, uint32_t level) noexcept nogil:
+    """Change the privilege level."""
+    change_level(cpu, level)
     update_mode(cpu)
 
 
@@ -64,9 +73,7 @@ cdef void set_psr(Cpu* cpu, uint64_t value) noexcept nogil:
     set_bank(cpu, value & PSR_BN != 0)
     if (before ^ value) & (PSR_DT | PSR_PK | PSR_BE | PSR_DB):
         drop_filled(cpu)
-    if level > cpu.level:
-        drop_privileged(cpu)
-    cpu.level = level
+    change_level(cpu, level)
     cpu.um = value & USER_MASK_BITS
     system.psr = value & ~(PSR_CPL | PSR_RI | USER_MASK_BITS)
     update_mode(cpu)
