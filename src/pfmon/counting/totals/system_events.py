@@ -10,7 +10,9 @@ from pfmon.errors import PfmonError
 from pfmon.pmu.model.programming import Monitor
 from pfmon.signals.signal_names import never_because
 
-SIGNALS = {f"cpu_cpl_changes.{what}": f"privilege_changes.{what}" for what in ("all", "lvl0", "lvl1", "lvl2", "lvl3")}
+SIGNALS = {f"cpu_cpl_changes.{what}": f"privilege_changes.{what}" for what in ("all", "lvl0", "lvl1", "lvl2", "lvl3")} | {
+    "cpu_op_cycles_halted": "halted_cycles"
+}
 """An event's signal -> its source in system mode."""
 OF_PROGRAMS = ("Linux", "user program", "operating system")
 """Words of reasons why programs cannot cause an event."""
