@@ -18,6 +18,8 @@ cpdef enum Occurrence:
     DTLB_WALKED                  # the walker found the entry
     DTLB_FILLED                  # the operating system inserted it
     LFETCH_DROPPED               # no translation
+    UNCACHEABLE_LOAD             # of a page whose attribute is uncacheable
+    UNCACHEABLE_STORE
     # L2 (l2.pyx), L3 (l3.pyx), bus (bus.pyx)
     L2_DATA_READ
     L2_DATA_WRITE                # a semaphore is a read and a write
@@ -119,6 +121,8 @@ cpdef enum Occurrence:
     BUS_CASTOUT                  # a clean line cast out
     BUS_DATA_CYCLE               # bus clocks with data
     BUS_BACK_TO_BACK             # bus clocks with data right after another burst
+    BUS_READ_PARTIAL             # BRP: less than a line, of uncacheable memory
+    BUS_WRITE_PARTIAL            # BWP
     # instruction fetch (fetch.pyx)
     L1I_READ                     # windows fetched
     L1I_DEMAND_MISS              # in neither L1I nor the streaming buffer, nor in flight: requested from L2
@@ -223,6 +227,12 @@ cpdef enum Occurrence:
     SNOOPED_CASTOUT              # ... clean
     # interruptions (timing.pyx, data_translation.pyx, fetch.pyx)
     LEVEL_CHANGED                # the privilege level: to 0 and back
+    LEVEL_CHANGED_0_1            # ... of a whole system: between these two, either way
+    LEVEL_CHANGED_0_2
+    LEVEL_CHANGED_0_3
+    LEVEL_CHANGED_1_2
+    LEVEL_CHANGED_1_3
+    LEVEL_CHANGED_2_3
     FLOAT_INTERRUPTED            # a floating-point fault or trap
     # marks of instructions that issue (pipeline.pyx), for events with a maximum in a cycle
     CHECK_FAILED                 # chk.a or ld.c of a general register without an ALAT entry
