@@ -57,6 +57,7 @@ class FakeProcessor:
         self.devices: dict[tuple[int, int], PhysicalDevice] = {}
         self.geometry: dict[str, object] = {}
         self.level = 0
+        self.control: dict[int, int] = {}
         self.cpuid: tuple[int, ...] = ()
         self.has_guest_pmu = False
         self.answers: list[int] = []
@@ -105,6 +106,9 @@ class FakeProcessor:
 
     def raise_pmi(self) -> None:
         self.overflows += 1
+
+    def cr(self, number: int) -> int:
+        return self.control.get(number, 0)
 
     def emit_mark(self, consumer: Consumer, kind: int, value: int) -> None:
         self.marks.append((kind, value))

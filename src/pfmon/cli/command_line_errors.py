@@ -21,8 +21,7 @@ from pfmon.cli.output.result_output import STANDARD, append_wants_a_file, check_
 from pfmon.cli.output_options import OutputOptions
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
-from pfmon.library.checks.option_checks import no_program_is_given, rules
-from pfmon.library.checks.system_checks import image_has_no_arguments
+from pfmon.library.checks.option_checks import no_program_is_given, no_program_runs_on, rules
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import find_program, interpreted
@@ -105,8 +104,9 @@ def _checks(line: CommandLine, certain: bool) -> Iterator[Check]:
     if certain and not output.action:
         yield "", partial(a_program_is_given, options, command)
         yield "", partial(no_program_is_given, options, command)
-    if options.system and command:
-        yield command[0], partial(_look_at_image, command)
+    if options.system:
+        yield "", partial(no_program_runs_on, options.system, command)
+        yield options.system, partial(system_image_is_read, options.system)
     for words in (options.smt, () if options.system else command):
         if words:
             yield words[0], partial(_look_at, words, options.sysroot)
@@ -164,12 +164,11 @@ def _look_at(command: Sequence[str], sysroot: str | None) -> None:
         image.load(path)
 
 
-def _look_at_image(command: Sequence[str]) -> None:
-    """Raise PfmonError if the system image cannot be run."""
+def system_image_is_read(name: str) -> None:
+    """Raise PfmonError if a system's image cannot be run."""
     from pfmon.program import system_image
 
-    image_has_no_arguments(command)
-    system_image.load(command[0])
+    system_image.load(name)
 
 
 def _files(options: Options, output: OutputOptions) -> Iterator[Check]:

@@ -120,7 +120,7 @@ class Keywords(TypedDict, total=False):
     no_smt_rules: bool
     guest_pmu: bool | str
     slow: bool
-    system: bool
+    system: str
     memory: int | str
     uart: int | str
     partial: bool

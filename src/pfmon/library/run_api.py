@@ -40,7 +40,7 @@ def prepare(
     writes, in Run.output and Run.error_output. Raises PfmonError.
     """
     files = Files(stdin, stdout, stderr, capture, input)
-    return _prepared(options, words_of(command), files)
+    return _prepared(options, words_of(command, options), files)
 
 
 def run(
@@ -57,7 +57,7 @@ def run(
     """Run a program to its end and return the counts; arguments as for `prepare`. ``on_interval`` is called with (end,
     counts) at the end of each interval of ``print_interval``. Raises PfmonError."""
     files = Files(stdin, stdout, stderr, capture, input)
-    return _prepared(options, words_of(command), files).run(on_interval)
+    return _prepared(options, words_of(command, options), files).run(on_interval)
 
 
 def record(
@@ -74,7 +74,7 @@ def record(
 ) -> Run:
     """Run a program as `run` does and record its retired instructions in a file for `replay`."""
     files = Files(stdin, stdout, stderr, capture, input)
-    return _prepared(options, words_of(command), files, record=_path(path)).run(on_interval)
+    return _prepared(options, words_of(command, options), files, record=_path(path)).run(on_interval)
 
 
 def replay(path: str | os.PathLike[str], *, on_interval: OnInterval = None, **options: Unpack[Keywords]) -> Run:
@@ -98,9 +98,11 @@ def _prepared(options: Keywords, words: list[str], files: Files, record: str = "
     return prepare_run(read, words, RunContext(files))
 
 
-def words_of(command: Command) -> list[str]:
-    """Return the program and its arguments as strings."""
+def words_of(command: Command, options: Keywords | None = None) -> list[str]:
+    """Return the program and its arguments as strings; none for the image of a system (``system``)."""
     words = [command] if isinstance(command, str | bytes | os.PathLike) else list(command)
+    if not words and options and options.get("system"):
+        return []
     if not words or not all(isinstance(word, str | bytes | os.PathLike) for word in words):
         raise BadValueError(f"command={command!r}: a program, or a sequence of a program and its arguments, is wanted")
     return [os.fsdecode(word) for word in words]

@@ -98,6 +98,41 @@ rotated_handler:
 2:
 //= rotated 2c00 r8=8032002fbe3c8810 | volume 2, 3.3.5.7; volume 1, 3.1.7: IFS.ifm is CFM with sor and the rotating bases
 
+// IIPA behind rfi: an rfi with PSR.ic 0 is not the last instruction that executed
+	CASE previous
+	movl r4 = IN(1, 0x8000)
+	HOOK previous_handler
+	.explicit
+	{ .mii
+	nop.m 0
+	nop.i 0
+	nop.i 0 ;;
+	}
+	{ .mii
+	break.m 0x96
+	nop.i 0
+	nop.i 0 ;;
+	}
+	AT previous
+	{ .mii
+	ld8 r8 = [r4]
+	nop.i 0
+	nop.i 0 ;;
+	}
+	.default
+	END previous, ISR | IIP | IIPA | COUNT
+	br.cond.sptk.many 1f
+	;;
+previous_handler:
+	mov r17 = cr.iip
+	;;
+	adds r17 = 16, r17
+	;;
+	mov cr.iip = r17
+	RETRY
+1:
+//= previous 1000 isr=0000+r.0 iip=+000 iipa=-020 count=0000000000000002 | volume 2, 3.3.5.6: rfi does not update IIPA with PSR.ic 0
+
 // slots: ei and IPSR.ri of faults and traps in slot 1 and 2
 	.macro SLOTTED name, template, first, second, third, psr=KPSR, fields=IIPA | IPSR
 	CASE \name

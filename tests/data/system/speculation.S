@@ -78,6 +78,19 @@
 	AT base_ed
 	END base_ed, R8
 //= base_ed none r8=0000000000000040 | volume 3, lfetch: PSR.ed leaves the update
+	CASE base_nat_ed
+	NAT r4
+	ENTER KPSR | PSR_ED
+	AT base_nat_ed
+	lfetch.fault [r4]
+	END base_nat_ed, ISR
+//= base_nat_ed none | volume 3, lfetch: PSR.ed suppresses every fault of the prefetch
+	CASE base_frame_ed
+	ENTER KPSR | PSR_ED
+	AT base_frame_ed
+	lfetch.fault [r100], 8
+	END base_frame_ed, ISR
+//= base_frame_ed 5400 isr=0000.0 | volume 3, lfetch: but Illegal Operation, which is of the update
 	CASE base_prefetch
 	movl r4 = 0x4000000000000010
 	;;

@@ -112,7 +112,7 @@ def ia64() -> dict[str, Case]:
     runs += [f"--guest-pmu{mode} {program}" for mode in ("", "=exact") for program in ("MONITORS", "PERF")]
     runs += [f"{RETIRED} {program}" for program in ("MONITORS", "PERF")]
     runs += [f"{words} --sysroot=SYSROOT OPENS" for words in OPENED]
-    runs += [f"--system --uart=0x20000000 {words} SYSTEM" for words in OF_SYSTEMS]
+    runs += [f"--uart=0x20000000 {words} --system SYSTEM" for words in OF_SYSTEMS]
     return {words: Case(words) for words in runs}
 
 
@@ -149,6 +149,7 @@ FAILURES = {
     "fault": Case(f"{RETIRED} FAULTS", SEGMENTATION_FAULT),
     "crash report": Case(f"{RETIRED} --crash-report={{}}/crash FAULTS", SEGMENTATION_FAULT),
     "fault, followed": Case(f"{RETIRED} --follow-all FAULTS", SEGMENTATION_FAULT),
+    "machine check": Case(f"{RETIRED} --system SYSTEM", LOST),
     "fault of one of two": Case(f"{RETIRED} --smt FAULTS FIB 5"),
     "time-out": Case(f"{RETIRED} --session-timeout=0.2 LOOPS", TIMED_OUT),
     "time-out of samples": Case(f"{RETIRED} --long-smpl-periods=1000000 --session-timeout=0.2 LOOPS", TIMED_OUT),
@@ -156,7 +157,6 @@ FAILURES = {
     "full standard output of samples": Case(f"{SAMPLES} FIB 5", LOST, "10"),
     "full file": Case("--per-block --unlimited -e all --outfile={}/counts FIB 5", LOST, "1000"),
     "full file of samples": Case(f"{SAMPLES} --smpl-outfile={{}}/samples FIB 15", LOST, "1000"),
-    "machine check": Case(f"{RETIRED} --system SYSTEM", LOST),
     "full export": Case(f"{CYCLES} --long-smpl-periods=500 --export=csv:{{}}/table FIB 15", LOST, "1000"),
     "full export of calls": Case("--export=perf-data:{}/data FIB 15", LOST, "1000"),
     "full page": Case("--report=html:{}/page FIB 5", LOST, "1000"),

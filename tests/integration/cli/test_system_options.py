@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from command import pfmon
+from elf_images import EM_X86_64, MB, Piece, elf_image, flat_image
 from grids import first_quick
 from shared_programs import folder, needs
-from elf_images import EM_X86_64, MB, Piece, elf_image, flat_image
 
 import pfmon as library
 from pfmon.errors import PfmonError
@@ -43,22 +43,24 @@ REFUSED = [
     ("--insecure -e cpu_cycles", "--insecure is about a program under Linux"),
     ("--dont-start -e cpu_cycles", "--dont-start is about a program under Linux"),
     ("--cores=2", "--system runs one image on one processor: leave --cores out"),
-    ("--smt /bin/true", "--system runs one image on one processor: leave a second program out"),
+    ("--smt=/bin/true", "--system runs one image on one processor: leave a second program out"),
     ("--memory=0", "--memory=0: a size such as 512M or 8G is wanted"),
-    ("--memory=3M", "--memory=3M: whole megabytes from 4M to 64G are wanted"),
-    ("--memory=65G", "--memory=65G: whole megabytes from 4M to 64G are wanted"),
-    ("--memory=4097k", "--memory=4097k: whole megabytes from 4M to 64G are wanted"),
+    ("--memory=3M", "--memory=3M: whole megabytes from 4M to 3G are wanted"),
+    ("--memory=3073M", "--memory=3073M: whole megabytes from 4M to 3G are wanted"),
+    ("--memory=4097k", "--memory=4097k: whole megabytes from 4M to 3G are wanted"),
     ("--uart=x", "--uart=x: a whole number from 0 to 1125899906842616 is wanted"),
     ("--uart=0x20000001", "--uart=0x20000001: a multiple of 8 is wanted"),
     ("--uart=0x4000000000000", "--uart=0x4000000000000: a whole number from 0 to 1125899906842616 is wanted"),
     ("--uart=0x1ffffff8", "--uart=0x1ffffff8: is in the memory, which ends at 0x20000000 (--memory)"),
+    ("--uart=0xfee00000", "--uart=0xfee00000: is in the processor's interrupt block, which begins at 0xfee00000"),
+    ("--uart=0xfefffff8", "--uart=0xfefffff8: is in the processor's interrupt block, which begins at 0xfee00000"),
     ("--memory=4M --uart=0", "--uart=0x0: is in the memory, which ends at 0x400000 (--memory)"),
 ]
 
 
 @pytest.mark.parametrize(("options", "message"), first_quick(REFUSED), ids=[options for options, _ in REFUSED])
 def test_what_does_not_go_with_a_system_is_refused(options: str, message: str) -> None:
-    done = pfmon("--system", *options.split(), GREETING)
+    done = pfmon("--system", GREETING, *options.split())
     assert done.returncode == 2
     assert f"pfmon: {message}" in done.stderr
     assert done.stdout == ""
@@ -68,18 +70,21 @@ def test_what_does_not_go_with_a_system_is_refused(options: str, message: str) -
 def test_options_of_systems_need_one(option: str) -> None:
     done = pfmon(option, GREETING)
     assert done.returncode == 2
-    assert done.stderr == f"pfmon: {option.partition('=')[0]} is about a whole system: give --system too\n"
+    assert done.stderr == f"pfmon: {option.partition('=')[0]} is about a whole system: give --system=IMAGE too\n"
 
 
 def test_recordings_have_their_system() -> None:
-    done = pfmon("--system", "--replay=x")
+    done = pfmon("--system", GREETING, "--replay=x")
     assert done.returncode == 2
     assert done.stderr == "pfmon: --system runs one image on one processor: leave --replay out\n"
 
 
 def test_image_takes_no_arguments() -> None:
     done = pfmon("--system", GREETING, "a")
-    assert (done.returncode, done.stderr) == (2, f"pfmon: --system: {GREETING} takes no arguments, and there is 'a'\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"pfmon: --system={GREETING}: the image is all that runs, and there is 'a'\n",
+    )
 
 
 IMAGES = [
@@ -115,13 +120,13 @@ def test_help_has_the_options() -> None:
 
 
 def test_output_and_status_are_the_image_s() -> None:
-    done = pfmon("--system", "--memory=16M", GREETING)
+    done = pfmon("--memory=16M", "--system", GREETING)
     assert done.stdout.startswith("hello\n")
     assert done.returncode == 3
 
 
 def test_library_runs_systems() -> None:
-    run = library.run(GREETING, system=True, memory="16M", events=["ia64_inst_retired"], capture=True)
+    run = library.run((), system=GREETING, memory="16M", events=["ia64_inst_retired"], capture=True)
     assert run.output == b"hello\n"
     assert run.status == 3
     with pytest.raises(PfmonError, match="--memory is about a whole system"):
@@ -135,14 +140,14 @@ def test_image_needs_no_x_bit(tmp_path: Path) -> None:
 
 
 def test_functions_are_those_of_the_image() -> None:
-    done = pfmon("--system", "-k", "--per-function", "--json", "-e", "loads_retired", "--no-cmd-output", GREETING)
+    done = pfmon("--system", GREETING, "-k", "--per-function", "--json", "-e", "loads_retired", "--no-cmd-output")
     found = {one["name"]: one["counts"] for one in json.loads(done.stdout)["profile"]["functions"]}
     assert found["put"] == [7]  # "hello\n" and the zero
 
 
 def test_recording_of_a_system_is_replayed(tmp_path: Path) -> None:
     path = tmp_path / "recording"
-    library.record(path, GREETING, system=True, events=["loads_retired"], levels="k", stdout=library.DEVNULL)
+    library.record(path, (), system=GREETING, events=["loads_retired"], levels="k", stdout=library.DEVNULL)
     run = library.replay(path, events=["loads_retired"], levels="k", per_function=True)
     assert run.counts["loads_retired"].value == 7
     assert run.status == 3
@@ -152,14 +157,14 @@ def test_recording_of_a_system_is_replayed(tmp_path: Path) -> None:
 
 def test_page_has_the_image_s_functions(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    done = pfmon("--system", f"--report=html:{page}", "--no-cmd-output", GREETING)
+    done = pfmon("--system", GREETING, f"--report=html:{page}", "--no-cmd-output")
     assert done.returncode == 3, done.stderr
     assert "put" in page.read_text()
 
 
 def test_samples_have_the_image_s_symbols() -> None:
     words = ("-k", "-e", "loads_retired", "--long-smpl-periods=2", "--smpl-module=inst-hist", "--resolve-addresses")
-    done = pfmon("--system", "--no-cmd-output", *words, GREETING)
+    done = pfmon("--no-cmd-output", *words, "--system", GREETING)
     assert done.returncode == 3, done.stderr
     assert "put" in done.stdout
 
@@ -167,13 +172,13 @@ def test_samples_have_the_image_s_symbols() -> None:
 def test_image_calls_firmware_halts_and_has_a_serial_port() -> None:
     """The checks of the image: RSE_INFO, VM_PAGE_SIZE, DEBUG_INFO, a buffer, copied code, an unknown procedure, a
     translation register, HALT_LIGHT with PSR.i = 0, and the serial port."""
-    done = pfmon("--system", "--pmu=montecito", "--uart=0x20000000", FIRMWARE)
+    done = pfmon("--pmu=montecito", "--uart=0x20000000", "--system", FIRMWARE)
     assert done.stdout.startswith("Dual-core Itanium 2 (Montecito, 1.6 GHz)\nrpdbcuthUs\n")
     assert done.returncode == 0
 
 
 def test_serial_port_that_is_not_there_is_a_machine_check() -> None:
-    done = pfmon("--system", "-e", "ia64_inst_retired", FIRMWARE)
+    done = pfmon("-e", "ia64_inst_retired", "--system", FIRMWARE)
     assert done.returncode == 125
     assert done.stderr.startswith("pfmon: machine check: ")
     assert done.stderr.count("\n") == 1
@@ -182,7 +187,8 @@ def test_serial_port_that_is_not_there_is_a_machine_check() -> None:
 
 def counts(*words: str) -> tuple[list[int], str]:
     """The counts of a run, and what the system has printed."""
-    run = pfmon("--system", "--json", *words)
+    *options, image = words
+    run = pfmon("--system", image, "--json", *options)
     assert run.returncode == 0, run.stderr
     return [one["count"] for one in json.loads(run.stdout)["events"]], run.stderr
 
@@ -210,7 +216,7 @@ PMU_IS_THE_SYSTEM_S = [
 
 @pytest.mark.parametrize(("options", "named"), PMU_IS_THE_SYSTEM_S, ids=[options for options, _ in PMU_IS_THE_SYSTEM_S])
 def test_beside_the_system_s_pmu_whole_runs_are_counted(options: str, named: str) -> None:
-    done = pfmon("--system", "--guest-pmu", *options.split(), GREETING)
+    done = pfmon("--guest-pmu", *options.split(), "--system", GREETING)
     assert done.returncode == 2
     assert done.stderr.startswith("pfmon: --guest-pmu gives the PMU to the ")
     assert f": leave {named} out" in done.stderr

@@ -223,6 +223,14 @@ def no_program_is_given(options: Options, command: Sequence[str]) -> None:
         )
 
 
+def no_program_runs_on(system: str, command: Sequence[str]) -> None:
+    """The image is all that runs: it takes no program, and no arguments."""
+    if system and command:
+        raise PfmonError(f"--system={system}: the image is all that runs, and there is {command[0]!r}").about(
+            "--system"
+        )
+
+
 def one_has_the_pmu(options: Options) -> None:
     """Either pfmon or the program uses the PMU; a system has it beside the counts of a whole run."""
     if not options.guest_pmu:

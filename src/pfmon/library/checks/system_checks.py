@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pfmon.errors import PfmonError, refuse
+from pfmon.errors import refuse
 from pfmon.library.options.needs import refuse_unmet
 from pfmon.library.options.option import OF_RUN
 from pfmon.library.options.run_options import Options
@@ -53,9 +51,3 @@ def systems_run_alone(options: Options) -> None:
         "{} is about a program under Linux; with --system there is none: leave it out",
         "--system",
     )
-
-
-def image_has_no_arguments(command: Sequence[str]) -> None:
-    """Nobody gives an image words of the command line."""
-    if len(command) > 1:
-        raise PfmonError(f"--system: {command[0]} takes no arguments, and there is {command[1]!r}").about("--system")

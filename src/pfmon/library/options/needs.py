@@ -32,7 +32,7 @@ NEEDS = {
     "event sets": Need("{} applies to several event sets: give -e more than once", ["--events"]),
     "a program": Need("{} says how a program runs, and with --replay it has run already", ["--replay"]),
     "a recording": Need("{} applies to recordings: give --replay=FILE too", ["--replay"]),
-    "a system": Need("{} is about a whole system: give --system too", ["--system"]),
+    "a system": Need("{} is about a whole system: give --system=IMAGE too", ["--system"]),
     "a baseline": Need("{} applies to a comparison: give --baseline=FILE too", ["--baseline"]),
     "a page": Need("{} shows a page: give --report=html:FILE too", ["--report"]),
     "children": Need(

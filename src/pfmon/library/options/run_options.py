@@ -134,8 +134,8 @@ class Options(OptionRecord):
     """Enforce the manual's rules on counters of two threads on a core."""
     guest_pmu: str
     """The program uses the PMU: machine, or exact events alone."""
-    system: bool
-    """The program is the image of a whole system."""
+    system: str
+    """The file of a whole system's image; "": a program runs."""
     memory: int
     """Bytes of its physical memory."""
     uart: int | None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pfmon.errors import BadValueError
-from pfmon.library.options.kinds import FLAG, converted
+from pfmon.library.options.kinds import WORD, converted
 from pfmon.library.options.option import Option, Topic
 from pfmon.library.options.option_values import size, whole_number
 
 MEGABYTE = 1 << 20
-LEAST_MEMORY, MOST_MEMORY = 4 * MEGABYTE, 64 << 30
+LEAST_MEMORY, MOST_MEMORY = 4 * MEGABYTE, 3 << 30
 DEFAULT_MEMORY = 512 * MEGABYTE
 """Bytes of physical memory."""
 UART_ALIGNMENT = 8
@@ -39,13 +39,15 @@ SYSTEM = Topic(
     [
         Option(
             "system",
-            "run the program as an image of a whole system: an ELF file that is loaded at its physical addresses",
-            FLAG,
+            "run a whole system: this ELF file, which is loaded at its physical addresses",
+            WORD,
+            "IMAGE",
             keyword=True,
+            default="",
         ),
         Option(
             "memory",
-            "physical memory of the system (512M; 4M to 64G)",
+            "physical memory of the system (512M; 4M to 3G)",
             converted(memory),
             "SIZE",
             keyword=True,

@@ -11,7 +11,7 @@ from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.system_settings import SystemSettings
 from pfmon.errors import PfmonError
-from pfmon.library.checks.system_checks import image_has_no_arguments
+from pfmon.library.checks.option_checks import no_program_runs_on
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import environment, find_program, interpreted
@@ -44,17 +44,17 @@ QUANTUM, CORES_QUANTUM = 100_000, 100
 def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> tuple[Resolved, Recording | None]:
     """Return what is to be run, and the recording that is replayed. ``stacks``: samples are taken with the calls that
     the program is in. Raises PfmonError."""
-    if not command and not options.replay:
+    if not command and not options.replay and not options.system:
         raise PfmonError("no program given")
-    if options.system:
-        image_has_no_arguments(command)
+    no_program_runs_on(options.system, command)
+    command = command or [options.system]
     recording = registry.replay(options.replay) if options.replay else None
     command = tuple(recording.command if recording else command)
     words = command if recording or options.system else interpreted(command, options.sysroot)
-    instructions = recording.instruction_set if recording else _instruction_set(words[0], options.system)
+    instructions = recording.instruction_set if recording else _instruction_set(words[0], bool(options.system))
     processor = processor_of(options, instructions)
     executed_by = ExecutedBy() if recording else engine_of(options, processor, instructions)
-    whole_system = recording.capabilities.system if recording else options.system
+    whole_system = recording.capabilities.system if recording else bool(options.system)
     notes = notes_on_options(options, whole_system)
     if not recording and not options.system:
         notes += _notes_on_program(options, instructions, executed_by.engine)

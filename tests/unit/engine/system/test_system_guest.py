@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fake_processor import FakeProcessor, Step, asks_pmu, at_break, checks, exits, makes, settings, simulator_call
 from elf_images import MB, Piece, elf_image, flat_image
+from fake_processor import FakeProcessor, Step, asks_pmu, at_break, checks, exits, makes, settings, simulator_call
 
 from pfmon.engine.api import ExitReport
 from pfmon.engine.guest_settings import GuestSettings
@@ -273,9 +273,7 @@ def test_translation_has_the_processor_s_sizes(ran: Systems) -> None:
 
 def test_uart_is_at_its_address(ran: Systems) -> None:
     def sends(processor: FakeProcessor) -> int:
-        (span, device) = next(iter(processor.devices.items()))
-        assert span == (16 * MB, 16 * MB + 8)
-        device.write(0, 1, ord("u"))
+        processor.devices[16 * MB, 16 * MB + 8].write(0, 1, ord("u"))
         return exits()(processor)
 
     assert ran(sends, system=settings(uart=16 * MB)).output == b"u"

@@ -12,6 +12,8 @@ from pfmon.engine.ia64._ia64 import BREAK, CHECK, PMD, AddressSpace, SystemProce
 from pfmon.engine.ia64.registers.cpuid import cpuid
 from pfmon.engine.ia64.system import simulator_calls
 from pfmon.engine.ia64.system.console import Console
+from pfmon.engine.ia64.system.devices import interrupt_block
+from pfmon.engine.ia64.system.devices.interrupt_block import InterruptBlock
 from pfmon.engine.ia64.system.devices.uart import REGISTERS, Uart
 from pfmon.engine.ia64.system.firmware.pal_call import Pal
 from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, PalEntry, stubs
@@ -43,11 +45,18 @@ def _processor(memory: AddressSpace, *, max_block: int, trace: bool) -> SystemPr
 
 
 def _check_uart(system: SystemSettings) -> None:
-    """PfmonError: the serial port lies in the memory."""
-    if system.uart is not None and system.uart < system.memory:
+    """PfmonError: the serial port lies in the memory, or in the interrupt block."""
+    if system.uart is None:
+        return
+    if system.uart < system.memory:
         raise PfmonError(
             f"--uart={system.uart:#x}: is in the memory, which ends at {system.memory:#x} (--memory)"
         ).about("--uart", "--memory")
+    if 0 <= system.uart - interrupt_block.ADDRESS < interrupt_block.BYTES:
+        raise PfmonError(
+            f"--uart={system.uart:#x}: is in the processor's interrupt block, which begins at"
+            f" {interrupt_block.ADDRESS:#x}"
+        ).about("--uart")
 
 
 class SystemGuest:
@@ -149,6 +158,8 @@ class SystemGuest:
         )
 
     def _place_devices(self) -> None:
+        block = InterruptBlock(self.processor)
+        self.processor.set_device(interrupt_block.ADDRESS, interrupt_block.ADDRESS + interrupt_block.BYTES, block)
         uart = self._system.uart
         if uart is not None:
             self.processor.set_device(uart, uart + REGISTERS, Uart(self.console))
