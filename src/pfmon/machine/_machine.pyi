@@ -108,6 +108,7 @@ class Machine(EventSetConsumer):
     records: Records
     pipeline: Pipeline
     memo: Memo
+    pages: PhysicalAddresses | None
 
     def __new__(
         cls,
@@ -119,6 +120,7 @@ class Machine(EventSetConsumer):
         beside: Machine | None = None,
         thread: int = 0,
         same_program: bool = False,
+        system: bool | None = None,
     ) -> Self: ...
     def set_ranges(self, ranges: Sequence[tuple[int, int]]) -> None: ...
     def share_memory(self, other: Machine) -> None: ...
@@ -299,6 +301,18 @@ class L2Victims:
 @final
 class L3:
     """L3 with the figures of ``config`` ([l3]), in front of the bus."""
+
+# inorder/memory/physical_addresses.pyx
+
+@final
+class PhysicalAddresses:
+    """Physical addresses of a whole system's code and data."""
+
+    lost: bool
+    def mark(self, word: int) -> None: ...
+    def address_of(self, address: int) -> int: ...
+    def code_address(self, ip: int, physical: int) -> int: ...
+    def code_of(self, address: int) -> int: ...
 
 # inorder/memory/tag_store.pyx
 
