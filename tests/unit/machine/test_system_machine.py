@@ -28,7 +28,8 @@ def at_level(level: int) -> list[Line]:
     """Goes on at a privilege level, behind itself."""
     return [
         f"rsm {IC}", "srlz.d", "mov r9=psr", f"movl r10={level << 32 | IC}", "or r9=r9,r10", "mov cr.ipsr=r9",
-        "mov r11=ip", "adds r11=144,r11", "mov cr.iip=r11", "mov cr.ifs=r0", "srlz.d", "rfi", "nop.m 0", "nop.m 0", "nop.m 0",
+        "mov r11=ip", "adds r11=144,r11", "mov cr.iip=r11", "mov cr.ifs=r0", "srlz.d", "rfi",
+        *["nop.m 0"] * 3,
     ]  # fmt: skip
 
 
