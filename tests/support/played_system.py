@@ -142,6 +142,17 @@ class PlayedSystem:
                 mark -= start << 32 if index != NOBODY else 0
             if taken:
                 yield mark
+        if end == len(block.instructions):
+            yield from self._level_marks()
+
+    def _level_marks(self) -> Iterator[int]:
+        """The marks of a change of level behind the run."""
+        if self._next + 1 == len(self.code.runs):
+            return
+        level, following = self.privileges[self._next] & 3, self.privileges[self._next + 1] & 3
+        if level != following:
+            yield 1 << 63 | Mark.LEVEL_LEFT << 56 | NOBODY << 32 | level
+            yield 1 << 63 | Mark.LEVEL_ENTERED << 56 | NOBODY << 32 | following
 
     def _number(self, number: int, start: int, end: int, privilege: int) -> int:
         """The block of some instructions at a privilege."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pfmon.stream._stream import BlockTable, Consumer
 
@@ -158,8 +158,17 @@ class ProgramPmu(Protocol):
         """A PMU for another program of the run, from here on; its machine starts cold."""
 
 
+@runtime_checkable
 class SystemPmu(Protocol):
-    """The PMU of a whole processor whose code programs it, as the engine of system mode uses it."""
+    """The PMU of a whole processor whose code programs it, as the engine of system mode uses it: it is the performance
+    data that the engine's run is given."""
+
+    @property
+    def pmu(self) -> ProgramPmu | None:
+        """None: no system calls program it."""
+
+    def read_data(self, number: int) -> int:
+        """The value of a PMD at level 3."""
 
     @property
     def consumer(self) -> Consumer:

@@ -407,6 +407,8 @@ class Mark(IntEnum):
     WALK_ADDRESS = 22
     PAGE_ADDRESS = 23
     PAGE_FRAME = 24
+    LEVEL_LEFT = 25
+    LEVEL_ENTERED = 26
 
 # thread_demux.pyx
 

@@ -263,7 +263,9 @@ cdef class Splitter(Consumer):
         count = 1 + accesses
         for k in range(ran.mark_count):
             mark = ran.marks[k]
-            if not names_instruction(mark):          # it belongs to the mark before it
+            if mark_kind(mark) == Mark.PAGE_ADDRESS or mark_kind(mark) == Mark.PAGE_FRAME:
+                pass                                 # frames hold for all parts
+            elif not names_instruction(mark):        # it belongs to the mark before it
                 if not taken:
                     continue
             else:

@@ -72,6 +72,8 @@ cpdef enum Mark:                 # kinds of marks
                                  # is that of all of the 16 KB around it
     PAGE_FRAME = 24              # ... physical address / 4096 in bits 0-37, memory attribute in bits 38-40, bits 0-14 of
                                  # the region identifier in bits 41-55
+    LEVEL_LEFT = 25              # system mode: the privilege level changed behind the block; value: the old level
+    LEVEL_ENTERED = 26           # ... and the new one
 
 cdef enum Walk:                  # outcomes in WALK
     WALK_DISABLED = 0            # the walker did not search: an alternate TLB fault
@@ -86,7 +88,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 25
+    MARK_KINDS = 27
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
@@ -113,7 +115,8 @@ cdef inline int mark_kind(uint64_t word) noexcept nogil:
 
 cdef inline bint names_instruction(uint64_t word) noexcept nogil:
     """Whether a mark has the number of an instruction; those of addresses have not."""
-    return mark_kind(word) != Mark.RSE_ADDRESS and mark_kind(word) < Mark.WALK_ADDRESS
+    cdef int kind = mark_kind(word)
+    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME
 
 
 cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:

@@ -1,6 +1,7 @@
 """Counts of a whole processor's code by privilege level, PSR.up and PSR.pp, against a log of its instructions."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from example_counts import examples
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from instruction_log import SIGNALS
 from played_system import Played, PlayedSystem, changing, played
 
+from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import Machine
@@ -165,3 +167,49 @@ def test_occupancies_are_not_divided_by_level() -> None:
     with pytest.raises(PfmonError, match="all privilege levels together"):
         ProgrammedPmu(get("montecito"), Request((EventRequest(event.name, plm=8),), whole_system=True))
     ProgrammedPmu(get("montecito"), Request((EventRequest(event.name, plm=15),), whole_system=True))
+
+
+@pytest.mark.parametrize("plm", [1, 8, 9])
+def test_samples_are_of_the_monitored_levels(plm: int) -> None:
+    """pfmon samples with its own PMU: every 100th instruction at these levels."""
+    code = played(*PROGRAM)
+    system = PlayedSystem(code, changing(code, "samples"))
+    at = list(system.step_privileges())
+    counting = ProgrammedPmu(get("itanium2"), Request((EventRequest("IA64_INST_RETIRED", plm=plm),), whole_system=True))
+    registers, (pmd,) = counting.counters.registers, counting.programming.counters
+    found: list[int] = []
+
+    def on_overflow(overflow: Overflow) -> None:
+        found.append(overflow.retired)
+        assert overflow.address & ~15 == code.steps[overflow.retired - 1].bundle
+        registers.take_overflows()
+        registers.write(f"pmd{pmd}", (1 << 47) - 100)
+
+    registers.write(f"pmd{pmd}", (1 << 47) - 100)
+    unit = LiveUnit(get("itanium2"), registers, system.table, True, on_overflow)
+    system.play(unit.consumer)
+    unit.finish()
+    counted = [number for number, now in enumerate(at, 1) if plm >> (now & 3) & 1]
+    assert found == counted[99::100] and found
+
+
+@pytest.mark.parametrize("plm", [0b1111, 0b0001, 0b1010])
+def test_changes_of_level_count_at_the_level_that_is_left(plm: int) -> None:
+    code = played(*PROGRAM)
+    system = PlayedSystem(code, changing(code, "changes"))
+    pairs = [(one & 3, other & 3) for one, other in pairwise(system.privileges) if (one ^ other) & 3]
+    pairs = [pair for pair in pairs if plm >> pair[0] & 1]
+    names = ["CPU_CPL_CHANGES_ALL", *(f"CPU_CPL_CHANGES_LVL{level}" for level in range(4))]
+    found = totals("montecito", system, [EventRequest(name, plm=plm) for name in names])
+    assert found == [len(pairs), *(sum(level in pair for pair in pairs) for level in range(4))]
+    assert min(found) > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["CYCLES_HALTED", "UC_LOADS_RETIRED", "BE_RSE_BUBBLE_BANK_SWITCH", "L2I_UC_READS_ALL_ALL"]
+)
+def test_what_only_a_kernel_does_is_refused(name: str) -> None:
+    """Of programs it is 0, of a whole processor's code unknown."""
+    ProgrammedPmu(get("montecito"), Request((EventRequest(name),)))
+    with pytest.raises(PfmonError, match="not modelled in system mode"):
+        ProgrammedPmu(get("montecito"), Request((EventRequest(name),), whole_system=True))

@@ -4,6 +4,8 @@ instructions; totals and what pfmon counts beside agree with it."""
 import random
 from collections.abc import Sequence
 from itertools import accumulate
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from example_counts import examples
@@ -12,12 +14,15 @@ from hypothesis import strategies as st
 from instruction_log import SIGNALS
 from played_system import PlayedSystem, changing, played
 
+from pfmon.engine import guest_pmu
 from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_config import load
 from pfmon.pmu import get
-from pfmon.pmu.model.request import EventRequest, Request
+from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
+from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_sets import EventSets
-from pfmon.session.run.system_pmu import SystemPmu
+from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.run.system_pmu import SystemPmu, counted_beside
 
 PROGRAM = ("strings", "30")
 SIGNAL_OF = {"IA64_INST_RETIRED": "inst_retired", "NOPS_RETIRED": "nops_retired", "LOADS_RETIRED": "loads_retired"}
@@ -301,3 +306,68 @@ def test_cycles_read_are_the_totals() -> None:
             before = now
     driver.pmu.finish()
     assert driver.read("pmd4") == driver.pmu.counts()[0].value
+
+
+def test_it_is_what_the_engine_of_system_mode_is_given() -> None:
+    driver = Driver([KERNEL_PP] * len(played(*PROGRAM).runs))
+    assert isinstance(driver.pmu, guest_pmu.SystemPmu) and driver.pmu.pmu is None
+    driver.write("pmc4", configuration("IA64_INST_RETIRED", 1, True))
+    driver.run(30)
+    assert driver.pmu.read_data(4) == 0 and driver.read("pmd4") == 30
+
+
+def test_data_ranges_are_set_by_the_code() -> None:
+    """DBRs and PMC41 let through loads of some addresses (Montecito manual section 3.3.7), in all regions: a mask has
+    56 bits (volume 2, table 7-1)."""
+    code = played(*PROGRAM)
+    driver = Driver([KERNEL_PP] * len(code.runs))
+    addresses = sorted(step.address for step in code.steps if step.address is not None)
+    first = addresses[len(addresses) // 2] & ~0xFFF
+    made = get("montecito").program(
+        ["LOADS_RETIRED"], plm=1, system_wide=True, drange=RangeRequest(((first, first + 0x1000),))
+    )
+    for name, value in made.writes.items():
+        driver.write(name, value)
+    driver.run()
+    loads = SIGNALS["loads_retired"]
+    expected = sum(
+        loads(step, lambda at: at is not None and not (at ^ first) & ((1 << 56) - 0x1000)) for step in code.steps
+    )
+    whole = sum(loads(step, lambda _: True) for step in code.steps)
+    assert driver.read(f"pmd{made.counters[0]}") == expected and 0 < expected < whole
+
+
+def plan_of(**settings: Any) -> RunPlan:
+    """What decides about counting beside the code's PMU."""
+    plain = {"controls": Controls(), "sampling": None}
+    return cast(RunPlan, SimpleNamespace(**plain | settings))
+
+
+def test_one_event_set_is_counted_beside() -> None:
+    sets = EventSets(get("montecito"), Request((EventRequest("IA64_INST_RETIRED"),), whole_system=True))
+    assert counted_beside(plan_of(), []) is None and counted_beside(plan_of(), [sets]) is sets
+    assert counted_beside(plan_of(controls=Controls(ear_seed=7)), [sets]) is sets
+    for plan, groups in (
+        (plan_of(), [sets, sets]),
+        (plan_of(sampling=object()), [sets]),
+        (plan_of(controls=Controls(interval=10)), [sets]),
+    ):
+        with pytest.raises(PfmonError, match="one event set"):
+            counted_beside(plan, groups)
+
+
+def test_captures_and_the_machines_data_ranges_are_the_codes() -> None:
+    model, engine = get("montecito"), PlayedSystem(played(*PROGRAM), [0] * len(played(*PROGRAM).runs))
+    drange = RangeRequest(((0x4000, 0x5000),))
+    loads = EventSets(model, Request((EventRequest("LOADS_RETIRED"),), drange=drange, whole_system=True))
+    with pytest.raises(PfmonError, match="event address registers"):
+        captures = EventSets(model, Request((EventRequest("DATA_EAR_CACHE_LAT4"),), whole_system=True))
+        SystemPmu(model, engine, load("montecito"), beside=captures)
+    with pytest.raises(PfmonError, match="data ranges"):
+        SystemPmu(model, engine, load("montecito"), beside=loads)
+    SystemPmu(model, engine, None, beside=loads)
+    with pytest.raises(PfmonError, match="no machine"):
+        cycles = EventSets(model, Request((EventRequest("CPU_OP_CYCLES_ALL"),), whole_system=True))
+        SystemPmu(model, engine, None, beside=cycles)
+    with pytest.raises(PfmonError, match="Itaniums"):
+        SystemPmu(get("core2"), engine, None)

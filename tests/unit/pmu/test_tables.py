@@ -9,6 +9,7 @@ import pytest
 from grids import each
 
 from pfmon import pmu
+from pfmon.counting.totals import system_events
 from pfmon.errors import UnknownNameError
 from pfmon.pmu.model.event_table import Event, EventTable
 from pfmon.signals.signal_names import signals
@@ -99,6 +100,7 @@ def test_descriptions_are_one_line_of_prose(table: EventTable) -> None:
 
 def test_signals_have_meaning_and_unit_and_are_all_used() -> None:
     used = {event.signal for name in MODELS for event in pmu.get(name).events}
+    used |= {other for signal, other in system_events.SIGNALS.items() if signal in used}
     for signal in signals().values():
         assert signal.unit and signal.meaning and signal.fidelity in ("exact", "modelled")
         assert signal.name in used

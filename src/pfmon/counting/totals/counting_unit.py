@@ -24,6 +24,7 @@ from pfmon.counting.totals.countable import (
     of_instruction_table,
     of_sources,
 )
+from pfmon.counting.totals.system_events import check_happens_to_programs, in_system
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import IntervalCores, IntervalMachine, Machine, MissMachine
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -105,11 +106,15 @@ class CountingUnit:
         self._events = model.events
         if model.architecture == "ia64" and registers.field("psr", "is"):
             self._take_ia32()
+        if self._whole_system:
+            self.monitors, guests = tuple(map(in_system, self.monitors)), tuple(map(in_system, guests))
         self.everyone = (*self.monitors, *guests)
         self._counted_at = [registers.privileges(monitor.plm, monitor.pm) for monitor in self.everyone]
         for monitor in self.everyone:
             check_monitor(model, monitor)
             check_divided(monitor, registers)
+            if self._whole_system:
+                check_happens_to_programs(monitor)
         self._looks: list[RecordQuery] | None = None
         self._exact: Increments | None = None
         self._query_increments: Increments | None = None

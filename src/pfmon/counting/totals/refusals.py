@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pfmon.counting.totals.countable import check_divided, check_monitor, counts_timing_model
+from pfmon.counting.totals.system_events import check_happens_to_programs, in_system
 from pfmon.errors import PfmonError
 from pfmon.pmu.model.monitors import read_counters
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -40,5 +41,6 @@ class Refusals:
     def _check(self, model: PmuModel, registers: RegisterFile, monitor: Monitor) -> None:
         check_monitor(model, monitor)
         check_divided(monitor, registers)
-        if counts_timing_model(monitor) and not self.machine:
+        check_happens_to_programs(in_system(monitor))
+        if counts_timing_model(in_system(monitor)) and not self.machine:
             raise PfmonError(f"{monitor.event.name}: a machine decides this, and none runs")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Timer
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pfmon.counting._counting import SampleListener
 from pfmon.debug_log import log_phase
@@ -198,7 +198,7 @@ class Session:
     ) -> RunOutcome:
         try:
             if self.plan.guest_pmu:
-                return self._run_for_system() if self.plan.system else self._run_for_program()
+                return self._run_for_system() if self.plan.whole_system else self._run_for_program()
             if self._tasks:
                 return self._run_followed(self._tasks, on_task)
             outcome = self._run_sampled(on_samples) if self._programmed.live else self._run(on_interval)
@@ -254,14 +254,14 @@ class Session:
         return self._outcome(ending, times, [], [])
 
     def _run_for_system(self) -> RunOutcome:
-        """Run a system that programs the PMU; pfmon counts beside it."""
-        from pfmon.session.run.system_pmu import SystemPmu
+        """Run a whole processor's code, which uses the PMU; pfmon counts beside."""
+        from pfmon.session.run.system_pmu import SystemPmu, counted_beside
 
-        made = self._programmed
-        pmu = SystemPmu(self.plan.model, self.engine, made.machine, self.plan.controls.ear_seed, self.counting)
-        ending, times = self._execute(pmu.consumer, pmu.running, cast(PerformanceData, pmu))
+        beside = counted_beside(self.plan, self.groups)
+        pmu = SystemPmu(self.plan.model, self.engine, self._programmed.machine, self.plan.controls.ear_seed, beside)
+        ending, times = self._execute(pmu.consumer, pmu.running, pmu)
         pmu.finish()
-        return self._outcome(ending, times, pmu.counts(), [])
+        return self._outcome(ending, times, pmu.counts(), pmu.notes())
 
     @property
     def _traced(self) -> bool:

@@ -20,6 +20,7 @@ from pfmon.errors import PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.registers.ia64_file import Ia64File
+from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import Count, RunData
@@ -29,6 +30,7 @@ from pfmon.stream._stream import Consumer, Failure, Tee
 if TYPE_CHECKING:
     from pfmon.counting._counting import Tally
     from pfmon.session.run.machine_run import MachineRun
+    from pfmon.session.run.run_plan import RunPlan
 
 READS = {"read_pmc": "pmc", "read_pmd": "pmd"}
 WRITES = {"write_pmc": "pmc", "write_pmd": "pmd", "write_ibr": "ibr", "write_dbr": "dbr"}
@@ -89,7 +91,16 @@ class SystemPmu:
         """The context of the processor's run."""
         return self._machine or nullcontext()
 
+    @property
+    def pmu(self) -> None:
+        """No system calls program it."""
+        return None
+
     # --- for the engine
+
+    def read_data(self, number: int) -> int:
+        """Return the value that code at level 3 reads from a PMD."""
+        return self.access("read_pmd", number, cpl=3)
 
     def set_interrupt(self, raise_pmi: Callable[[], None] | None) -> None:
         """Set what raises the performance monitor interrupt, an external one by the vector of PMV. It is called by
@@ -177,6 +188,10 @@ class SystemPmu:
         self._beside.take(RunData(self._engine.table, self._tally, records))
         return self._beside.counts()
 
+    def notes(self) -> list[str]:
+        """Counters that the code leaves programmed, and that were not counted."""
+        return [f"the processor's code: {reason}" for _, reason in sorted(self._refusals.reasons.items())]
+
     def finish(self) -> None:
         """End the run. LostError: counts would be incomplete."""
         if error := self._unit.consumer.error:
@@ -213,6 +228,14 @@ class SystemPmu:
 
     def _overflowed(self, overflow: Overflow) -> None:
         """The registers have noted the overflow; `update_registers` raises its interrupt."""
+
+
+def counted_beside(plan: RunPlan, groups: Sequence[EventSets]) -> EventSets | None:
+    """Return what pfmon counts beside the code's own PMU; None: nothing. PfmonError: it cannot be counted beside."""
+    always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
+    if len(groups) > 1 or plan.sampling or not always:
+        raise PfmonError("--guest-pmu: beside the processor's code pfmon counts one event set, from beginning to end")
+    return groups[0] if groups else None
 
 
 def check_beside(beside: EventSets, machine: bool) -> None:

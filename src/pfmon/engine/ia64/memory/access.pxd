@@ -26,6 +26,17 @@ cdef inline uint64_t deferral(Cpu* cpu, bint base_nat, bint found) noexcept nogi
     return Deferral.NO_RIGHT if cpu.fault == FAULT_DATA_ACCESS_RIGHTS else Deferral.NO_PAGE
 
 
+cdef inline void expect_cacheable(Cpu* cpu) noexcept nogil:
+    """Before an advanced load: a reference that the host-side translation cache serves is to cacheable memory."""
+    if unlikely(cpu.system != NULL):
+        cpu.system.attribute = MA_WB
+
+
+cdef inline bint was_uncacheable(Cpu* cpu) noexcept nogil:
+    """Whether the advanced load refers to memory without speculation: it gets 0 and no ALAT entry (volume 2, 4.4.6)."""
+    return unlikely(cpu.system != NULL) and cpu.system.attribute != MA_WB
+
+
 cdef inline uint8_t* readable_speculatively(Cpu* cpu, Op* op, uint64_t address, uint32_t size) noexcept nogil:
     """The data of a control-speculative load in system mode; NULL: deferred (SystemState.deferred) or a fault."""
     cdef uint8_t* data = readable_in_place(cpu, address, size)

@@ -16,6 +16,7 @@ cdef enum:
 cdef int alat_search(Cpu* cpu, uint32_t tag) noexcept nogil
 cdef void alat_overlap(Cpu* cpu, uint64_t address, uint64_t size) noexcept nogil
 cdef void alat_clear(Cpu* cpu) noexcept nogil
+cdef uint64_t alat_address(Cpu* cpu, uint64_t address) noexcept nogil
 
 
 cdef inline uint32_t general_tag(Cpu* cpu, uint32_t r) noexcept nogil:
@@ -82,6 +83,8 @@ cdef inline void alat_remove(Cpu* cpu, uint32_t tag) noexcept nogil:
 cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, uint32_t size) noexcept nogil:
     """An advanced load: replaces the register's entry."""
     cdef int i
+    if unlikely(cpu.system != NULL):
+        address = alat_address(cpu, address)
     alat_remove(cpu, tag)
     for i in range(ALAT_SIZE):
         if cpu.alat[cpu.alat_next].size == 0:
@@ -101,5 +104,7 @@ cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, u
 
 cdef inline void alat_store(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
     """A store of ``size`` bytes, at most a line: removes the entries that overlap it."""
+    if unlikely(cpu.system != NULL):
+        address = alat_address(cpu, address)
     if unlikely(cpu.alat_lines[line_of(address)] | cpu.alat_lines[line_of(address + size - 1)]):
         alat_overlap(cpu, address, size)

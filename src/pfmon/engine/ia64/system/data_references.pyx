@@ -394,6 +394,15 @@ cdef uint8_t* system_aligned(Cpu* cpu, uint64_t address, uint32_t size, uint32_t
     return host
 
 
+cdef uint64_t alat_address(Cpu* cpu, uint64_t address) noexcept nogil:
+    """The address by which an ALAT entry is kept: a physical one, since pages may have several translations."""
+    cdef TranslationEntry* entry
+    if not cpu.system.psr & PSR_DT:
+        return address & ~(<uint64_t>1 << 63)
+    entry = find_translation(cpu.system, DATA_SIDE, address)
+    return address if entry == NULL else physical_of(entry, address, True)
+
+
 # --- speculative loads
 
 cdef uint32_t deferrable(Cpu* cpu) noexcept nogil:

@@ -166,7 +166,6 @@ cdef bint enter_handler(Cpu* cpu, uint32_t offset, uint64_t isr, bint nested) no
     if collects:
         system.cr[CR_IPSR] = psr | (cpu.ip & 3) << PSR_RI_SHIFT
         system.cr[CR_IIP] = cpu.ip & ~<uint64_t>15
-        system.cr[CR_IIPA] = system.last_address & ~<uint64_t>15
         system.cr[CR_IFS] &= ~IFS_VALID
     if not nested:
         if not collects or system.ic_in_flight:

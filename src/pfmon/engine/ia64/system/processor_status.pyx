@@ -5,6 +5,8 @@ The user mask is Cpu.um, the privilege level Cpu.level, the slot a part of Cpu.i
 
 from libc.stdint cimport uint32_t, uint64_t
 
+from pfmon.stream._stream cimport NO_INSTRUCTION, Mark, indexed, mark_word
+
 cdef enum:
     USER_MASK_BITS = 0x3E
 
@@ -25,6 +27,7 @@ cdef void update_mode(Cpu* cpu) noexcept nogil:
     if psr & PSR_DFH: mode |= MODE_DFH
     if cpu.um & UM_MFL: mode |= MODE_MFL
     if cpu.um & UM_MFH: mode |= MODE_MFH
+    if psr & PSR_PK: mode |= MODE_PK
     if mode != cpu.mode:
         cpu.mode = mode
         cpu.system.mode_changed = 1
@@ -50,10 +53,18 @@ cdef void set_bank(Cpu* cpu, uint32_t bank) noexcept nogil:
 cdef void set_level(Cpu* cpu, uint32_t level) noexcept nogil:
     """Change the privilege level. Translations on the host side that only a higher privilege may use are dropped: a
     more privileged level has all rights of a less privileged one (volume 2, table 4-2)."""
+    enter_level(cpu, level)
+    update_mode(cpu)
+
+
+cdef void enter_level(Cpu* cpu, uint32_t level) noexcept nogil:
+    if level == cpu.level:
+        return
+    append_mark(cpu, mark_word(Mark.LEVEL_LEFT, indexed(cpu.level, NO_INSTRUCTION)))
+    append_mark(cpu, mark_word(Mark.LEVEL_ENTERED, indexed(level, NO_INSTRUCTION)))
     if level > cpu.level:
         drop_privileged(cpu)
     cpu.level = level
-    update_mode(cpu)
 
 
 cdef void set_psr(Cpu* cpu, uint64_t value) noexcept nogil:
@@ -64,9 +75,7 @@ cdef void set_psr(Cpu* cpu, uint64_t value) noexcept nogil:
     set_bank(cpu, value & PSR_BN != 0)
     if (before ^ value) & (PSR_DT | PSR_PK | PSR_BE | PSR_DB):
         drop_filled(cpu)
-    if level > cpu.level:
-        drop_privileged(cpu)
-    cpu.level = level
+    enter_level(cpu, level)
     cpu.um = value & USER_MASK_BITS
     system.psr = value & ~(PSR_CPL | PSR_RI | USER_MASK_BITS)
     update_mode(cpu)

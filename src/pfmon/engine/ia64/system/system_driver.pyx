@@ -8,6 +8,8 @@ from pfmon.stream._stream cimport BLOCK_MASK, Kind, accesses_of
 cdef void note_last(Cpu* cpu, Instruction* ins) noexcept nogil:
     """Note the last instruction that retired (IIPA)."""
     cpu.system.last_address = ins.address
+    if cpu.system.collects:              # (volume 2, 3.3.5.6)
+        cpu.system.cr[CR_IIPA] = ins.address & ~<uint64_t>15
     cpu.system.without_progress = 0
 
 
@@ -49,7 +51,7 @@ cdef int handle_break(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """A break: a request of the engine's user, or the Break Instruction fault."""
     cdef uint32_t index = cpu.fault_op.index
     cdef Instruction* ins = &cpu.block.instructions[index]
-    if is_reserved_break(cpu.system, cpu.fault_info):
+    if cpu.level == 0 and is_reserved_break(cpu.system, cpu.fault_info):
         handle_status(cpu, blocks, STATUS_BREAK)
         cpu.miss_link = NULL
         return WHY_BREAK
@@ -212,6 +214,7 @@ cdef int drive_system(Processor self, Consumer consumer, bint single) noexcept n
         exact = min(self.exact_at, system.timer_at)
         cpu.limit = self.next_limit(exact)
         system.run_start = cpu.out
+        system.collects = system.psr & PSR_IC != 0
         if stepping(system):
             why = step_system(cpu, blocks, block)
         elif single:

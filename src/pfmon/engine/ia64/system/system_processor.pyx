@@ -62,7 +62,7 @@ cdef class SystemProcessor(Processor):
         system.va_msb, system.pa_bits, system.rid_bits = va_msb, pa_bits, rid_bits
 
     def set_reserved_breaks(self, numbers):
-        """Set the immediates of break instructions for which ``run`` returns BREAK, at most eight."""
+        """Set the immediates of break instructions for which ``run`` returns BREAK at level 0, at most eight."""
         if len(numbers) > MAX_RESERVED_BREAKS:
             raise ValueError(f"{len(numbers)} reserved breaks: there is room for {MAX_RESERVED_BREAKS}")
         for i, number in enumerate(numbers):

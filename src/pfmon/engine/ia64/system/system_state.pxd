@@ -127,6 +127,7 @@ cdef enum:
     MODE_DFH = 1 << 6
     MODE_MFL = 1 << 7
     MODE_MFH = 1 << 8
+    MODE_PK = 1 << 9
     PRIVILEGE_BITS = 15
 
     # Traps that follow an instruction, as bits of ISR.code (volume 2, table 8-3)
@@ -181,7 +182,8 @@ cdef struct SystemState:
     uint64_t code_physical       # physical address of the small page that holds the block to be translated
     uint8_t* code_host           # its host address
     uint32_t code_deferral       # ITLB.ed of the running block
-    uint64_t last_address        # bundle | slot of the last instruction that retired: IIPA
+    uint64_t last_address        # bundle | slot of the last instruction that retired
+    uint32_t collects            # PSR.ic while the running chain executes: its instructions update IIPA
     uint32_t without_progress    # interruptions since an instruction retired
     uint64_t* run_start          # where the words of the running chain begin in the stream buffer
     # the data reference that faults

@@ -1,4 +1,5 @@
-"""A machine's reading of a whole system's stream: marks give its pages their frames, blocks have privilege levels."""
+"""A machine's reading of a whole system's stream: marks give its pages their frames, and code
+has physical addresses."""
 
 from libc.stdint cimport uint64_t
 
@@ -24,7 +25,6 @@ cdef void consume_system(Machine machine, const uint64_t* words, uint64_t count)
         prefetch(&plan.branch)
         prefetch(plan + 1)
         run_system_block(machine, plan.ip)
-        machine.timing.enter_level(plan.level)
         if machine.event_sets.due:
             machine.event_sets.change()
         hold(&machine.held, words + i, plan)

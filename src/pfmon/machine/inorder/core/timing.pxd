@@ -1,7 +1,7 @@
 """Timing of blocks: see timing.pyx."""
 
 cimport cython
-from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 
 @cython.final
@@ -17,16 +17,12 @@ cdef class Timing:
     cdef SnoopedCaches snooped   # this core's caches, snooped by another one; None: there is none
     cdef bint memoizes
     cdef PhysicalAddresses pages # of a whole system; None: a program's
-    cdef uint8_t level           # ... its privilege level
 
     cdef BranchRegisters branch_registers
     cdef uint64_t last           # number of the block that ran last; BLOCK_MASK: none
 
     # Runs the held block, which accesses memory at ``addresses``; control goes to ``next_ip``.
     cdef void run(self, HeldBlock* held, const uint64_t* addresses, uint64_t next_ip) noexcept nogil
-    # The next block of a whole system runs at a privilege level.
-    cdef void enter_level(self, uint8_t level) noexcept nogil
-    cdef void change_level(self, uint8_t level) noexcept nogil
     cdef uint64_t target_of(self, const BlockPlan* plan, const BlockExecution* run, const HeldBlock* held,
                             uint64_t next_ip) noexcept nogil
     cdef void collect_walks(self, const HeldBlock* held, BlockMarks* block_marks) noexcept nogil

@@ -227,24 +227,6 @@ cdef class Timing:
                 set_bit(block_marks.walked, instruction)
                 self.data.walks[instruction] = walk_of(held, i)
 
-    cdef inline void enter_level(self, uint8_t level) noexcept nogil:
-        if level != self.level:
-            self.change_level(level)
-
-    cdef void change_level(self, uint8_t level) noexcept nogil:
-        """Records a change of the privilege level, of the instruction before it."""
-        cdef uint8_t low = min(level, self.level), high = max(level, self.level)
-        cdef uint32_t instruction
-        self.level = level
-        if self.last == BLOCK_MASK:
-            return
-        instruction = plan_of(self.captures.plans, self.last).length - 1
-        self.shown.begin()
-        self.pipeline.event_log.context = <uint64_t>instruction << EVENT_INSTRUCTION_SHIFT
-        record(&self.pipeline.event_log, Occurrence.LEVEL_CHANGED_0_1 + (high - 1 if low == 0 else low + high), 1)
-        self.pipeline.record_unattributed(self.last, instruction)
-        self.shown.report(NULL, 0)
-
     # --- between blocks
 
     cdef void run_late_marks(self, const BlockPlan* plan, HeldBlock* held, uint64_t next_ip) noexcept nogil:

@@ -85,7 +85,7 @@ cdef struct BlockPlan:           # 128 bytes; then its accesses (`mem_accesses`)
     uint8_t pauses               # hint@pause
     uint8_t moves_frames         # a call, a return, a rotation
     uint8_t fast                 # memoizable, without work after it except frames and hints
-    uint8_t level                # privilege level
+    uint8_t spare
     uint8_t alias                # of a whole system: number of its virtual page among those of the frame
     uint8_t returns_from         # ... an rfi
     Branch branch                # its last instruction

@@ -245,7 +245,6 @@ cdef class BlockPlans:
         cdef uint64_t distance = (base & PHYSICAL_BITS) - (plan.ip >> FRAME_SHIFT << FRAME_SHIFT)
         cdef uint32_t i
         plan.alias = <uint8_t>(base >> ALIAS_SHIFT)
-        plan.level = self.table.c.instructions[head.first].privilege & 3
         plan.first_window += distance
         for i in range(plan.length):
             plan.steps[i].window += distance

@@ -227,12 +227,6 @@ cpdef enum Occurrence:
     SNOOPED_CASTOUT              # ... clean
     # interruptions (timing.pyx, data_translation.pyx, fetch.pyx)
     LEVEL_CHANGED                # the privilege level: to 0 and back
-    LEVEL_CHANGED_0_1            # ... of a whole system: between these two, either way
-    LEVEL_CHANGED_0_2
-    LEVEL_CHANGED_0_3
-    LEVEL_CHANGED_1_2
-    LEVEL_CHANGED_1_3
-    LEVEL_CHANGED_2_3
     FLOAT_INTERRUPTED            # a floating-point fault or trap
     # marks of instructions that issue (pipeline.pyx), for events with a maximum in a cycle
     CHECK_FAILED                 # chk.a or ld.c of a general register without an ALAT entry

@@ -112,6 +112,7 @@ cdef inline int speculative_float(Cpu* cpu, Op* op, bint control, bint data_too,
     cdef bint base_nat = get_nat(cpu, op.r3), found
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    expect_cacheable(cpu)
     if not base_nat:
         if control and cpu.system != NULL:
             data = readable_speculatively(cpu, op, address, span)
@@ -129,7 +130,10 @@ cdef inline int speculative_float(Cpu* cpu, Op* op, bint control, bint data_too,
             alat_remove(cpu, float_tag(cpu, op.r1))
     else:
         cpu.fr[op.r1] = read_float(data, op.x)
-        if data_too:
+        if data_too and was_uncacheable(cpu):
+            cpu.fr[op.r1] = cpu.fr[0]
+            alat_remove(cpu, float_tag(cpu, op.r1))
+        elif data_too:
             alat_insert(cpu, op, float_tag(cpu, op.r1), address, span)
     update_base(cpu, op, update)
     return next_op(cpu, op)

@@ -79,6 +79,7 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
     cdef bint base_nat = get_nat(cpu, op.r3), found
     if base_nat and not control:
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    expect_cacheable(cpu)
     if not base_nat:
         if control and cpu.system != NULL:
             data = readable_speculatively(cpu, op, address, op.x)
@@ -100,7 +101,10 @@ cdef inline int speculative(Cpu* cpu, Op* op, bint control, bint data_too, int u
         return checked(cpu, op)
     cpu.gr[op.r1] = read_integer(data, op.x)
     set_nat(cpu, op.r1, False)
-    if data_too:
+    if data_too and was_uncacheable(cpu):
+        cpu.gr[op.r1] = 0
+        alat_remove(cpu, general_tag(cpu, op.r1))
+    elif data_too:
         alat_insert(cpu, op, general_tag(cpu, op.r1), address, op.x)
     return next_op(cpu, op)
 

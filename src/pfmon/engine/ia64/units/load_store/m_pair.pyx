@@ -49,6 +49,7 @@ cdef inline int load_pair(Cpu* cpu, Op* op, int speculation, bint update) noexce
         if speculation & CHECK_CLEAR:
             alat_remove(cpu, tag)
     else:
+        expect_cacheable(cpu)
         if not base_nat:
             if speculation & CONTROL and cpu.system != NULL:
                 data = readable_speculatively(cpu, op, address, span(op))
@@ -70,7 +71,10 @@ cdef inline int load_pair(Cpu* cpu, Op* op, int speculation, bint update) noexce
                 alat_remove(cpu, tag)
         else:
             set_pair(cpu, op, data)
-            if speculation & (DATA | CHECK_KEEP):
+            if speculation & DATA and was_uncacheable(cpu):
+                cpu.fr[op.r1] = cpu.fr[op.r2] = cpu.fr[0]
+                alat_remove(cpu, tag)
+            elif speculation & (DATA | CHECK_KEEP):
                 alat_insert(cpu, op, tag, address, span(op))
     if update:
         cpu.gr[op.r3] += span(op)
@@ -127,11 +131,11 @@ PAIRS = {
 # --- lfetch: a hint, but it updates its base, and .fault faults on unreadable data
 
 cdef inline int line_fetch(Cpu* cpu, Op* op, bint faulting, int update) noexcept nogil:
-    if faulting:
+    if faulting and not psr_bit(cpu, PSR_ED):
         if get_nat(cpu, op.r3):
             return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
         cpu.index = op.index
-        if not psr_bit(cpu, PSR_ED) and probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
+        if probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
             return fault_here(cpu, op)
     update_base(cpu, op, update)
     return next_op(cpu, op)
