@@ -106,12 +106,11 @@ def bubbles(machine: Machine) -> Counter[str]:
 
 
 class Plain(NamedTuple):
-    """What a plain reading of a stream says: walks of data and code by outcome, entries that walks read, changes
-    between two levels, instructions by mnemonic."""
+    """What a plain reading of a stream says: walks of data and code by outcome, entries that walks read,
+    instructions by mnemonic."""
 
     walks: Counter[tuple[bool, int]]
     entries: int
-    changes: Counter[tuple[int, int]]
     executed: Counter[str]
 
 
@@ -120,9 +119,8 @@ def plainly(made: SystemProcessor) -> Plain:
     recorder = Recorder()
     run(made, recorder)
     walks: Counter[tuple[bool, int]] = Counter()
-    changes: Counter[tuple[int, int]] = Counter()
     executed: Counter[str] = Counter()
-    entries, level = 0, -1
+    entries = 0
     words = iter(recorder.words())
     for word in words:
         kind = word >> 56 & 0x7F
@@ -132,16 +130,12 @@ def plainly(made: SystemProcessor) -> Plain:
             entries += kind == Mark.WALK_ADDRESS
             continue
         block = made.table.block(word & MASK)
-        now = block.instructions[0].privilege & 3
-        if level not in (now, -1):
-            changes[min(now, level), max(now, level)] += 1
-        level = now
         for place, one in enumerate(block.instructions):
             if one.condition is None or word >> 32 + one.condition & 1:
                 executed[_texts(made, word & MASK)[place]] += 1
                 for _ in range(bool(one.access)):
                     next(words)
-    return Plain(walks, entries, changes, executed)
+    return Plain(walks, entries, executed)
 
 
 @cache

@@ -1,15 +1,19 @@
-"""A machine on a whole system's stream: interruptions, privilege levels, TLBs, physical tags, uncacheable memory."""
+"""A machine on a whole system's stream: interruptions, TLBs, physical tags, uncacheable memory."""
 
 from collections.abc import Sequence
 
 import pytest
 from grids import each
-from ia64_assembly import CODE, Line
-from system_machine import DT, END, IC, bubbles, code, occurrences, on_machine, run
+from ia64_assembly import Line
+from system_machine import DT, IC, bubbles, code, occurrences, on_machine, run
 
+from pfmon.counting.totals.counting_unit import MachineRecords
 from pfmon.machine._machine import Machine, PhysicalAddresses
 from pfmon.machine.config.machine_config import load
 from pfmon.machine.config.machine_figures import ITANIUMS
+from pfmon.pmu import get
+from pfmon.pmu.model.request import EventRequest, Request
+from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
 from pfmon.stream.marks import Mark
 
 BREAK, EXTERNAL = 0x2C00, 0x3000
@@ -22,15 +26,6 @@ PAGE_4K, WRITABLE = 12 << 2, 0x661
 """ITIR.ps; a present page that is cacheable, accessed, dirty, readable and writable at level 0."""
 UNCACHED = 1 << 63
 ELSEWHERE = 0x40_0000
-
-
-def at_level(level: int) -> list[Line]:
-    """Goes on at a privilege level, behind itself."""
-    return [
-        f"rsm {IC}", "srlz.d", "mov r9=psr", f"movl r10={level << 32 | IC}", "or r9=r9,r10", "mov cr.ipsr=r9",
-        "mov r11=ip", "adds r11=144,r11", "mov cr.iip=r11", "mov cr.ifs=r0", "srlz.d", "rfi",
-        *["nop.m 0"] * 3,
-    ]  # fmt: skip
 
 
 def inserted(address: int, frame: int = FRAME, kind: str = "d") -> list[Line]:
@@ -49,7 +44,7 @@ def loop(body: Sequence[Line]) -> list[Line]:
     return [f"addl r9={PASSES - 1},r0", "mov.i ar.lc=r9", "loop:", *body, "br.cloop.sptk.few loop"]
 
 
-# --- interruptions and levels
+# --- interruptions
 
 
 @each("machine", ITANIUMS)
@@ -66,21 +61,6 @@ def test_no_time_is_charged_for_the_kernel(machine: str) -> None:
     assert "KERNEL" not in bubbles(made)
     assert made.kernel_clock() == 0
     assert "LEVEL_CHANGED" not in occurrences(made)
-
-
-@each("level", [1, 2, 3])
-def test_levels_change_at_rfi_and_at_interruptions(level: int) -> None:
-    made = on_machine(code([*at_level(level), "break.i 5"], {BREAK: ["nop.m 0", END]}, IC))
-    found = {name: times for name, times in occurrences(made).items() if name.startswith("LEVEL_CHANGED")}
-    assert found == {f"LEVEL_CHANGED_0_{level}": 2}
-
-
-def test_a_return_to_another_level_changes_it() -> None:
-    """br.ret to PFS.ppl (volume 3, br)."""
-    lines = [f"movl r8={3 << 62}", "mov.i ar.pfs=r8", f"movl r9={CODE + 16 * 6}", "mov b1=r9", "nop.m 0",
-             "br.ret.sptk.few b1", "break.i 5"]  # fmt: skip
-    found = occurrences(on_machine(code(lines, {BREAK: ["nop.m 0", END]}, IC)))
-    assert found["LEVEL_CHANGED_0_3"] == 2
 
 
 # --- TLBs
@@ -155,6 +135,16 @@ def test_uncacheable_accesses_reach_the_bus_each_time(machine: str) -> None:
     assert (found["UNCACHEABLE_LOAD"], found["BUS_READ_PARTIAL"]) == (4, 4)
     assert (found["UNCACHEABLE_STORE"], found["BUS_WRITE_PARTIAL"]) == (3, 3)
     assert found["L1D_READ"] == found["L2_DATA_READ"] == found["BUS_READ_DATA"] == found["BUS_READ_OWN"] == 0
+
+
+@each("machine", ITANIUMS)
+def test_uncacheable_accesses_have_events(machine: str) -> None:
+    store = [f"movl r12={UNCACHED | FRAME}", *["st8 [r12]=r0"] * 3]
+    system = code([*load_from(UNCACHED | FRAME, 4), *store, *load_from(FRAME)])
+    records = MachineRecords(on_machine(system, machine), load(machine))
+    for event, times in {"UC_LOADS_RETIRED": 4, "UC_STORES_RETIRED": 3}.items():
+        counting = ProgrammedPmu(get(machine), Request((EventRequest(event, plm=1),), whole_system=True))
+        assert counting.totals(RunData(system.table, None, records)) == [times]
 
 
 def test_an_uncacheable_load_takes_memorys_time() -> None:
