@@ -175,6 +175,7 @@ class BlockTable:
     """Descriptions of blocks in memory that several threads and processes can share."""
 
     descriptor: int
+    whole_system: bool
     instruction_names: list[str] | None
 
     def __new__(

@@ -94,7 +94,8 @@ cdef struct BlockHead:           # 64 bytes
     uint32_t whole               # of a part: the number of the block that it belongs to
     uint32_t offset              # ... and the number of its first instruction there
     uint32_t file                # number of the mapped file that holds it, 0: none (engine/api.py)
-    uint64_t physical            # system mode: the physical address of its first bundle
+    uint64_t physical            # system mode: the physical address of its first bundle, and its slot; bit 3: fetches
+                                 # were translated
 
 cdef struct Bank:                # used entries of its share of the arrays
     uint64_t blocks
@@ -178,6 +179,7 @@ cdef inline bint executed(uint64_t word, uint8_t condition) noexcept nogil:
 cdef class BlockTable:
     cdef Table c
     cdef readonly object descriptor
+    cdef public bint whole_system        # its blocks are a whole processor's: engine in system mode
     cdef public object instruction_names  # the disassembler's, by the numbers in forms less one; None: unknown
     cdef void* piece[3]          # what is mapped: header and heads of bank 0, heads of bank 1, the other arrays
     cdef uint64_t piece_bytes[3]

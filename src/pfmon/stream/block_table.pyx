@@ -109,7 +109,9 @@ cdef uint32_t copy_start(Table* table, uint64_t block, uint32_t length, uint32_t
     fresh = fresh_instruction(table, 0)
     memcpy(&table.instructions[fresh], &table.instructions[first], length * sizeof(BlockInstruction))
     memcpy(table.payloads + fresh * bytes, table.payloads + first * bytes, length * bytes)
-    return enter_block(table, 0, table.heads[block].ip, length, cut, table.heads[block].file)
+    fresh = enter_block(table, 0, table.heads[block].ip, length, cut, table.heads[block].file)
+    table.heads[fresh].physical = table.heads[block].physical
+    return <uint32_t>fresh
 
 
 cdef bint is_block(const BlockInstruction* instructions, uint32_t length) noexcept nogil:

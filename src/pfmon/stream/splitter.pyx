@@ -263,7 +263,9 @@ cdef class Splitter(Consumer):
         count = 1 + accesses
         for k in range(ran.mark_count):
             mark = ran.marks[k]
-            if mark_kind(mark) == Mark.RSE_ADDRESS:  # of the RSE traffic before it
+            if mark_kind(mark) == Mark.PAGE_ADDRESS or mark_kind(mark) == Mark.PAGE_FRAME:
+                pass                                 # frames hold for all parts
+            elif not names_instruction(mark):        # it belongs to the mark before it
                 if not taken:
                     continue
             else:
@@ -313,6 +315,8 @@ cdef class Splitter(Consumer):
                                             head.file)
         made = &table.heads[self.part_numbers[at]]
         made.whole, made.offset = <uint32_t>number, start
+        if head.physical:                # they differ in place, not in page
+            made.physical = head.physical + ((made.ip & ~<uint64_t>15) - (head.ip & ~<uint64_t>15))
         self.part_count += 1
         return self.part_numbers[at]
 
@@ -339,4 +343,4 @@ cdef class Splitter(Consumer):
 
 cdef bint belongs(uint64_t mark) noexcept nogil:
     """Whether a mark belongs to the block before it; others stand alone."""
-    return mark_kind(mark) == Mark.RSE_ADDRESS or mark_instruction(mark) != NO_INSTRUCTION
+    return not names_instruction(mark) or mark_instruction(mark) != NO_INSTRUCTION

@@ -68,7 +68,8 @@ cpdef enum Mark:                 # kinds of marks
                                  # the inserted page as a power of two
     WALK_ADDRESS = 22            # traced streams: the physical address of the VHPT entry that the WALK before read
     PAGE_ADDRESS = 23            # traced streams: the PAGE_FRAME after it is that of this page of data: its virtual
-                                 # address / 4096 in bits 0-51; bit 55: it maps all of the 16 KB around it
+                                 # address / 4096 in bits 0-51; bit 54: the reference was translated, bit 55: the frame
+                                 # is that of all of the 16 KB around it
     PAGE_FRAME = 24              # ... physical address / 4096 in bits 0-37, memory attribute in bits 38-40, bits 0-14 of
                                  # the region identifier in bits 41-55
     LEVEL_LEFT = 25              # system mode: the privilege level changed behind the block; value: the old level
@@ -112,6 +113,12 @@ cdef inline uint64_t unpacked_address(uint64_t value) noexcept nogil:
 cdef inline int mark_kind(uint64_t word) noexcept nogil:
     """Returns the kind of a mark (Mark)."""
     return <int>(word >> MARK_SHIFT & 0x7F)
+
+
+cdef inline bint names_instruction(uint64_t word) noexcept nogil:
+    """Whether a mark has the number of an instruction; those of addresses have not."""
+    cdef int kind = mark_kind(word)
+    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME
 
 
 cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:

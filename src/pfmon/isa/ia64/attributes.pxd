@@ -102,6 +102,10 @@ cpdef enum Effect:               # other effects of an instruction on the pipeli
     EFFECT_LOADRS
     EFFECT_FENCE                 # mf: later instructions wait for all earlier memory accesses
     EFFECT_PAUSE                 # hint: @pause (0) switches to the other hardware thread
+    EFFECT_RETURN_FROM           # rfi: serializes
+    EFFECT_INSERT_DATA           # itc.d
+    EFFECT_INSERT_CODE           # itc.i
+    EFFECT_PURGE                 # ptc.e: no translation cache keeps anything
     EFFECT_HINT                  # brp with a target in the instruction; it and the next two are outside of the pipeline
     EFFECT_IMPORTANT_HINT        # the same with .imp
     EFFECT_FLUSH_LINE            # fc

@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from pfmon.stream._stream cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark
+from pfmon.stream._stream cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark, names_instruction
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:
@@ -13,17 +13,11 @@ cdef void write_marks(Cpu* cpu) noexcept nogil:
     cpu.mark_count = 0
 
 
-cdef bint has_index(uint64_t mark) noexcept nogil:
-    """Whether a mark names an instruction; those of addresses do not."""
-    cdef uint64_t kind = (mark >> MARK_SHIFT) & 0x7F
-    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME
-
-
 cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
     """Detach the marks of an instruction that did not retire, such as registers spilled before a fault."""
     cdef uint32_t i
     for i in range(cpu.mark_count):
-        if has_index(cpu.marks[i]) and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
+        if names_instruction(cpu.marks[i]) and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
             cpu.marks[i] |= <uint64_t>NO_INSTRUCTION << INDEX_SHIFT
 
 

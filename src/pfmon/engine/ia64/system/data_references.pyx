@@ -231,13 +231,21 @@ cdef bint fill_host_entry(Cpu* cpu, const DataReference* reference, const Transl
 
 cdef void mark_page(Cpu* cpu, const DataReference* reference, const TranslationEntry* entry, uint64_t physical,
                     bint covers) noexcept nogil:
-    """Put the frame of a referenced page into a traced stream; ``covers``: of the 16 KB around it."""
-    cdef uint64_t rid = rid_of(cpu.system, reference.address) & 0x7FFF if reference.virtual else 0
+    """Put the frame of a referenced page into a traced stream, if the last one was another; ``covers``: of the 16 KB
+    around it."""
+    cdef SystemState* system = cpu.system
+    cdef uint64_t region = rid_of(system, reference.address) & 0x7FFF if reference.virtual else 0, page, frame
     if not cpu.traced:
         return
-    append_mark(cpu, mark_word(Mark.PAGE_ADDRESS, reference.address >> 12 | <uint64_t>covers << 55))
-    append_mark(cpu, mark_word(
-        Mark.PAGE_FRAME, (physical >> 12) & 0x3FFFFFFFFFULL | <uint64_t>entry.attribute << 38 | rid << 41))
+    page = mark_word(
+        Mark.PAGE_ADDRESS, reference.address >> 12 | <uint64_t>reference.virtual << 54 | <uint64_t>covers << 55)
+    frame = mark_word(
+        Mark.PAGE_FRAME, (physical >> 12) & 0x3FFFFFFFFFULL | <uint64_t>entry.attribute << 38 | region << 41)
+    if page == system.marked_page and frame == system.marked_frame:
+        return
+    system.marked_page, system.marked_frame = page, frame
+    append_mark(cpu, page)
+    append_mark(cpu, frame)
 
 
 cdef DataReference data_reference(Cpu* cpu, uint64_t address, uint32_t rights) noexcept nogil:

@@ -45,6 +45,7 @@ cdef class SystemProcessor(Processor):
         if self.cpu.system == NULL:
             raise MemoryError
         self.devices = []
+        self.table.whole_system = True
         self.set_geometry()
         reset(self.cpu)
 

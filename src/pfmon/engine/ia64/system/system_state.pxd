@@ -190,6 +190,8 @@ cdef struct SystemState:
     # the data reference that faults
     uint64_t reference           # ISR bits: r, w, na, rs, ir, and code of a non-access
     uint32_t attribute           # memory attribute of the last reference
+    uint64_t marked_page         # the last marks PAGE_ADDRESS and PAGE_FRAME of a traced stream
+    uint64_t marked_frame
     uint32_t deferred            # a speculative load's fault is deferred
     uint32_t ic_in_flight        # psr.ic was changed and not serialized
     uint32_t modes[MODE_TAGS]    # by tag

@@ -13,6 +13,7 @@ from pfmon.stream._stream cimport (
 cdef enum:
     BUNDLE_BYTES = 16
     USER_LEVEL = 3
+    TRANSLATED_CODE = 8          # flag in BlockHead.physical
 
 
 cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
@@ -174,7 +175,8 @@ cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32
         block.conditions += code[i].condition != NO_CONDITION
         block.accesses += code[i].accesses
         describe(&code[i], place.privilege, &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
-    table.heads[enter_block(table, 0, ip, length, cut, file_at(blocks, ip))].physical = place.physical
+    table.heads[enter_block(table, 0, ip, length, cut, file_at(blocks, ip))].physical = (
+        place.physical | (TRANSLATED_CODE if place.mode & MODE_IT else 0))
     blocks.by_number[blocks.count] = block
     blocks.count += 1
     at = code_hash(code, length)

@@ -129,6 +129,8 @@ cdef class BranchPredictor:
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil
     # The line at ``address`` (bytes, a multiple of 32) has left L1I: drops the state of its branches.
     cdef void on_line_evicted(self, uint64_t address, uint32_t bytes) noexcept nogil
+    # Returns the target that it predicts for the next return.
+    cdef uint64_t next_return(self) noexcept nogil
     # Switches hardware threads: each has a return stack of its own (Montecito manual 2.4). The predictor's is exchanged
     # with ``stack``.
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil

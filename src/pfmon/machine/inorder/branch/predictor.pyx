@@ -30,6 +30,9 @@ cdef class BranchPredictor:
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil:
         pass
 
+    cdef uint64_t next_return(self) noexcept nogil:
+        return 0
+
     cdef void on_line_evicted(self, uint64_t address, uint32_t bytes) noexcept nogil:
         pass
 

@@ -141,6 +141,9 @@ cdef class MercedPredictor(BranchPredictor):
         free(self.counters)
         free(self.multiway_counters)
 
+    cdef uint64_t next_return(self) noexcept nogil:
+        return self.returns.addresses[self.returns.top]
+
     cdef void hint(self, uint64_t address, uint64_t target, bint important) noexcept nogil:
         """Executes brp.imp: fills a target register, the oldest one; any other brp is ignored."""
         cdef uint32_t i

@@ -230,6 +230,9 @@ cdef class TwoLevelPredictor(BranchPredictor):
             behind = window_room(&self.second, number, &lost, &lost_tag)
         behind[0] = window[0]
 
+    cdef uint64_t next_return(self) noexcept nogil:
+        return self.returns.addresses[self.returns.top]
+
     cdef void exchange_returns(self, ReturnStack* stack) noexcept nogil:
         cdef uint32_t i
         self.returns.top, stack.top = stack.top, self.returns.top

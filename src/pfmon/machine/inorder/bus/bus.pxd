@@ -46,6 +46,7 @@ cdef class Bus:
     cdef Arbiter arbiter         # of two cores; None: there is one
     cdef int64_t memory_latency
     cdef int64_t line_cycles     # core cycles of a line's transfer
+    cdef int64_t partial_cycles  # ... of one of less than a line
     cdef uint32_t line_clocks    # bus clocks of it
     cdef int64_t request_cycles, in_order_cycles
     cdef bint castouts
@@ -63,6 +64,8 @@ cdef class Bus:
     cdef void share(self, Bus other, Arbiter arbiter, EventSetAccounting shares)
     # Reads a line from memory; returns the cycle of its arrival.
     cdef int64_t read(self, EventLog* event_log, Transaction transaction, int64_t now) noexcept nogil
+    # Transfers less than a line (BRP, BWP); returns the cycle in which its data, or its request, was on the bus.
+    cdef int64_t transfer(self, EventLog* event_log, bint writes, int64_t now) noexcept nogil
     # Writes a modified line back to memory.
     cdef void write(self, EventLog* event_log, uint64_t line, int64_t now) noexcept nogil
     # Casts a clean line out of the processor's caches.

@@ -21,6 +21,7 @@ cdef class Bus:
         self.memory_latency = config["memory.latency"]
         self.line_cycles = max(1, (transfers * core + bus // 2) // bus)
         self.line_clocks = max(1, transfers // TRANSFERS_A_CLOCK)
+        self.partial_cycles = max(1, self.line_cycles // self.line_clocks)
         self.request_cycles = config["bus.request"]
         self.in_order_cycles = config["bus.in_order"]
         self.castouts = config["bus.castouts"]
@@ -71,6 +72,20 @@ cdef class Bus:
         record(event_log, Occurrence.BUS_DATA_CYCLE, self.line_clocks)
         enter_queue(&self.requests, entered, self.front.data_end)
         enter_queue(&self.memory_reads, start, self.front.data_end)
+        return ready
+
+    cdef int64_t transfer(self, EventLog* event_log, bint writes, int64_t now) noexcept nogil:
+        cdef int64_t entered, start, ready
+        if self.arbiter is not None:
+            self.arbiter.await_turn(now)
+        entered = first_free_cycle(&self.system, first_free_cycle(&self.requests, now))
+        start = self.request(entered)
+        enter_queue(&self.system, entered, start + self.request_cycles)
+        ready = max(start if writes else start + self.memory_latency, self.front.data_end)
+        self.front.data_end = ready + self.partial_cycles
+        record(event_log, Occurrence.BUS_WRITE_PARTIAL if writes else Occurrence.BUS_READ_PARTIAL, 1)
+        record(event_log, Occurrence.BUS_DATA_CYCLE, 1)
+        enter_queue(&self.requests, entered, self.front.data_end)
         return ready
 
     cdef void write(self, EventLog* event_log, uint64_t line, int64_t now) noexcept nogil:

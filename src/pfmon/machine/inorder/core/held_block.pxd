@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 
 cdef enum:
     MAX_HELD_WORDS = MAX_PLAN_LENGTH + 1  # words of a block and its addresses
-    MAX_BLOCK_MARKS = 512
+    MAX_BLOCK_MARKS = 1024
 
 cdef struct HeldBlock:
     const uint64_t* words        # its word and the addresses of its accesses, in the stream or in `kept`; NULL: none

@@ -22,7 +22,9 @@ cdef class Machine(EventSetConsumer):
     cdef MemoReplay replay
     cdef EventSetSwitch event_sets
 
+    cdef readonly PhysicalAddresses pages        # of a whole system; None: a program's
     cdef HeldBlock held
+    cdef uint64_t tagged[MAX_HELD_WORDS]         # of the held block of a whole system: its addresses
     cdef uint64_t thread_id      # set in all data addresses passed to the mechanisms
     cdef uint64_t code_id        # ... of code
     cdef bint alone              # no listener for blocks, and no other thread or core
@@ -35,6 +37,7 @@ cdef class Machine(EventSetConsumer):
     cdef make_core(self, config, Machine beside)
     cdef connect(self, config, uint32_t event_sets, bint memo)
     cdef void begin_words(self) noexcept nogil
+    cdef const uint64_t* held_addresses(self) noexcept nogil
     cdef void take_mark(self, uint64_t mark) noexcept nogil
     cdef void run_held_block(self, uint64_t next_ip) noexcept nogil
     cdef void run_late_marks(self, uint64_t next_ip) noexcept nogil

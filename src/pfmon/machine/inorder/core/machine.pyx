@@ -19,15 +19,20 @@ cdef class Machine(EventSetConsumer):
     """``config``: the machine's figures. ``ranges``: (address, mask) of the data ranges. Without ``memo`` everything is
     simulated: slow, with the same results. ``event_sets``: number of event sets in the records. ``beside``: the machine
     of the other hardware thread of the core, whose caches, TLBs and predictor tables this one shares; ``thread``: its
-    number; ``same_program``: both have the same addresses."""
+    number; ``same_program``: both have the same addresses. ``system``: the stream is a whole system's, whose kernel is in
+    it; None: as the table says."""
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Machine beside=None,
-                  uint32_t thread=0, bint same_program=False):
+                  uint32_t thread=0, bint same_program=False, system=None):
         self.thread_id = THREAD_ID if thread else 0
         self.code_id = 0 if same_program else self.thread_id
         self.same_program = same_program
         self.make_core(config, beside)
-        self.plans = BlockPlans(config, table, self.code_id)
+        if table.whole_system if system is None else system:
+            self.pages = PhysicalAddresses()
+            self.data.use_pages(self.pages)
+            self.fetch.pages = self.pages
+        self.plans = BlockPlans(config, table, self.code_id, self.pages)
         self.records = Records(event_sets)
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
         self.memo = Memo(self.records, MEMO_BYTES)
@@ -61,6 +66,7 @@ cdef class Machine(EventSetConsumer):
         captures, shown = CaptureReporting(self.plans, self.replay), RecordReporting(self.replay)
         effects = MarkEffects(self.replay, captures, self.thread_id)
         self.timing = Timing(self.replay, effects, captures, shown, memo)
+        self.timing.pages = effects.pages = self.pages
         self.event_sets = EventSetSwitch(event_sets, shares, captures, shown)
 
     # --- the stream
@@ -69,6 +75,9 @@ cdef class Machine(EventSetConsumer):
         cdef uint64_t i = 0, word
         cdef const BlockPlan* plan
         cdef bint fast           # a block is held, and may take the fast path
+        if self.pages is not None:
+            consume_system(self, words, count)
+            return
         self.begin_words()
         fast = self.alone and self.held.words != NULL
         while i < count:
@@ -85,7 +94,7 @@ cdef class Machine(EventSetConsumer):
             prefetch(&plan.branch)
             prefetch(plan + 1)
             if fast and self.held.plan.fast and not self.held.mark_count:
-                run_fast_block(self.timing, &self.held, plan.ip)
+                run_fast_block(self.timing, &self.held, self.held.words + 1, plan.ip)
             else:
                 self.run_held_block(plan.ip)
                 fast = self.alone
@@ -97,6 +106,18 @@ cdef class Machine(EventSetConsumer):
             if not self.alone and self.thread_id and 1 < self.held.word_count <= MAX_HELD_WORDS:
                 keep_words(&self.held, self.thread_id)
         self.end_words()
+
+    cdef const uint64_t* held_addresses(self) noexcept nogil:
+        """Returns the addresses that the held block accesses: of a whole system they are physical."""
+        cdef uint64_t k
+        if self.pages is None:
+            return self.held.words + 1
+        if self.held.word_count > MAX_HELD_WORDS:
+            self.fail(Failure.BLOCK_TOO_LONG)
+            return self.held.words + 1
+        for k in range(1, self.held.word_count):
+            self.tagged[k] = tagged_address(self.pages, self.held.words[k])
+        return self.tagged + 1
 
     cdef void begin_words(self) noexcept nogil:
         """Determines whether the machine runs alone: before blocks run."""
@@ -116,7 +137,7 @@ cdef class Machine(EventSetConsumer):
     cdef void run_held_block(self, uint64_t next_ip) noexcept nogil:
         """Runs the held block with its marks, or marks alone; control goes to ``next_ip``."""
         if self.held.words != NULL:
-            self.timing.run(&self.held, next_ip)
+            self.timing.run(&self.held, self.held_addresses(), next_ip)
             if self.arbiter is not None and self.replay.now >= self.next_turn:
                 self.arbiter.await_turn(self.replay.now)
                 self.next_turn = self.replay.now + MAX_CYCLES_AHEAD
@@ -145,7 +166,7 @@ cdef class Machine(EventSetConsumer):
         """Releases the held block."""
         self.begin_words()
         if self.held.words != NULL:
-            self.timing.run(&self.held, next_ip)
+            self.timing.run(&self.held, self.held_addresses(), next_ip)
             self.held.words = NULL
         elif self.held.mark_count:
             self.run_late_marks(next_ip)
@@ -180,7 +201,7 @@ cdef class Machine(EventSetConsumer):
         the same result.
         """
         if self.records.lost or self.memo.lost or self.pipeline.frames.lost or self.data.table.lost \
-                or self.fetch.table.lost:
+                or self.fetch.table.lost or (self.pages is not None and self.pages.lost):
             self.fail(Failure.OUT_OF_MEMORY)
         if self.pipeline.event_log.lost or (
                 self.timing.captures.listener is not None and self.timing.captures.listener.lost):

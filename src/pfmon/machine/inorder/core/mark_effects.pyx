@@ -3,7 +3,8 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.isa.ia64._encodings cimport EFFECT_LOADRS, Fault
-from pfmon.stream._stream cimport Deferral, INDEX_SHIFT, Mark, mark_kind, mark_value, unpacked_address
+from pfmon.stream._stream cimport (
+    Deferral, INDEX_SHIFT, WALK_INSERTED, Mark, mark_kind, mark_value, unpacked_address)
 
 
 cdef enum:
@@ -14,6 +15,18 @@ cdef enum:
 cdef inline uint32_t instruction_of(uint64_t mark) noexcept nogil:
     """Returns the number of the instruction that caused a mark."""
     return <uint32_t>(mark >> INDEX_SHIFT & 0xFF)
+
+
+cdef bint is_walk_of(const HeldBlock* held, uint32_t i, uint32_t side) noexcept nogil:
+    return mark_kind(held.marks[i]) == Mark.WALK and mark_value(held.marks[i]) & 1 == side
+
+
+cdef Walk walk_of(const HeldBlock* held, uint32_t i) noexcept nogil:
+    cdef Walk walk
+    walk.outcome, walk.entry = mark_value(held.marks[i]) >> 1 & 3, 0
+    if i + 1 < held.mark_count and mark_kind(held.marks[i + 1]) == Mark.WALK_ADDRESS:
+        walk.entry = unpacked_address(held.marks[i + 1])
+    return walk
 
 
 cdef void collect_marks(const HeldBlock* held, BlockMarks* block_marks) noexcept nogil:
@@ -60,7 +73,9 @@ cdef class MarkEffects:
             elif kind == Mark.SYSTEM_CALL or kind == Mark.FAULT or kind == Mark.THREAD:
                 self.interrupt(plan, number, held, i)
             elif kind == Mark.INTERRUPTION:              # its handler is in the stream
-                self.pipeline.flush(number, XPN, self.pipeline.exception)
+                self.pipeline.flush(number, XPN, self.pipeline.earliest - 1 - self.pipeline.now + self.pipeline.exception)
+            elif kind == Mark.WALK and self.pages is not None:
+                self.follow_walk(plan, number, held, i)
         set_frame_levels(&self.pipeline.frames, self.replay.now)
         held.mark_count = 0
 
@@ -82,6 +97,7 @@ cdef class MarkEffects:
         """The register stack engine stores (``cause``: RSE_OVERFLOW) or loads so many registers, the lowest at
         ``address``: in the pipeline and in memory."""
         cdef bint store = cause == RSE_OVERFLOW
+        cdef uint64_t used           # as the mechanisms have it
         cdef uint32_t i
         cdef int64_t began = self.pipeline.earliest, rate = self.pipeline.rse_rate
         cdef AccessResult served
@@ -89,9 +105,10 @@ cdef class MarkEffects:
         for i in range(registers):
             while address & COLLECTION == COLLECTION:
                 address += 8
+            used = address if self.pages is None else tagged_address(self.pages, address)
             self.pipeline.event_log.context = (<uint64_t>instruction << EVENT_INSTRUCTION_SHIFT
                                                | in_ranges(&self.pipeline.ranges, address) << EVENT_RANGED_SHIFT)
-            self.pipeline.data.access(&self.pipeline.event_log, address, 8, ACCESS_SPILL if store else ACCESS_FILL, 0,
+            self.pipeline.data.access(&self.pipeline.event_log, used, 8, ACCESS_SPILL if store else ACCESS_FILL, 0,
                                       began + i // rate, &served)
             if self.pipeline.listener is not None:
                 self.pipeline.notify_access(number, instruction, address, &served, True)
@@ -105,6 +122,30 @@ cdef class MarkEffects:
                 self.pipeline.frames.dirty = 0
         elif cause == RSE_LOADRS:    # registers loaded by loadrs are dirty; those loaded by a return are in its frame
             self.pipeline.frames.dirty += registers
+
+    cdef void follow_walk(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil:
+        """Applies a walk that is no access's of the block: the register stack engine's, a probe's, or one before an
+        interruption. That of the next block's fetch goes with it."""
+        cdef uint32_t instruction = instruction_of(held.marks[i])
+        cdef int64_t began = self.pipeline.earliest
+        cdef Walk walk = walk_of(held, i)
+        cdef AccessResult served
+        if is_walk_of(held, i, WALK_OF_CODE) and walk.outcome == WALK_INSERTED:
+            self.replay.fetch.walk_due, self.replay.fetch.walks = walk, True
+            return
+        if is_walk_of(held, i, WALK_OF_DATA) and instruction < plan.length and plan.steps[instruction].access:
+            return
+        self.pipeline.event_log.context = <uint64_t>instruction << EVENT_INSTRUCTION_SHIFT
+        if is_walk_of(held, i, WALK_OF_DATA):
+            served.stalls = 0
+            self.pipeline.stall(number, instruction, L1D_HPW, self.pipeline.data.follow_walk(
+                &self.pipeline.event_log, &walk, began, &served) - began)
+        else:
+            began = self.replay.fetch.follow_walk(&self.pipeline.event_log, &walk, began) - began
+            if began:
+                self.pipeline.front_end.account_wait(number, 0, FRONT_TLBMISS, began)
+                self.pipeline.stall(number, instruction, FE_TLBMISS, began)
+        self.pipeline.record_unattributed(number, instruction)
 
     cdef void interrupt(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil:
         """Applies the mark of this number: a system call, a fault, or a switch of the program's threads, which is part

@@ -8,8 +8,10 @@ pipeline simulates it (memo_replay.pyx). Events go into the records.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.isa.ia64._encodings cimport EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_SERIALIZE
-from pfmon.stream._stream cimport BLOCK_MASK, Cut, executed
+from pfmon.isa.ia64._encodings cimport (
+    EFFECT_FLUSH_LINE, EFFECT_HINT, EFFECT_IMPORTANT_HINT, EFFECT_INSERT_CODE, EFFECT_INSERT_DATA, EFFECT_PURGE,
+    EFFECT_SERIALIZE)
+from pfmon.stream._stream cimport BLOCK_MASK, Cut, Mark, executed, mark_kind
 
 
 cdef inline bint is_repeatable(const BlockExecution* run) noexcept nogil:
@@ -19,7 +21,7 @@ cdef inline bint is_repeatable(const BlockExecution* run) noexcept nogil:
     return not (run.ranged[0] | run.ranged[1]) and (
         block_marks == NULL
         or not (block_marks.is_tiny or block_marks.failed[0] | block_marks.failed[1]
-                | block_marks.deferred[0] | block_marks.deferred[1]))
+                | block_marks.deferred[0] | block_marks.deferred[1] | block_marks.walked[0] | block_marks.walked[1]))
 
 
 cdef class Timing:
@@ -37,7 +39,7 @@ cdef class Timing:
 
     # --- a block
 
-    cdef void run(self, HeldBlock* held, uint64_t next_ip) noexcept nogil:
+    cdef void run(self, HeldBlock* held, const uint64_t* addresses, uint64_t next_ip) noexcept nogil:
         cdef BlockExecution run
         cdef BlockMarks block_marks
         cdef uint64_t outcome
@@ -45,15 +47,19 @@ cdef class Timing:
         cdef bint replayed
         cdef int64_t began = self.replay.now
         cdef const BlockPlan* plan = held.plan
-        begin_execution(&run, held.words[0], held.words + 1, plan.first_window)
+        begin_execution(&run, held.words[0], addresses, held.words + 1, plan.first_window)
         self.shown.begin()
         if self.captures.listener is not None:
             self.captures.listener.begin()
-        outcome = self.predict(plan, &run, next_ip)
         if marks:
+            outcome = self.predict(plan, &run, self.target_of(plan, &run, held, next_ip))
             memset(&block_marks, 0, sizeof(block_marks))
             run.block_marks = &block_marks
             collect_marks(held, &block_marks)
+            if self.pages is not None:
+                self.collect_walks(held, &block_marks)
+        else:
+            outcome = self.predict(plan, &run, next_ip)
         if self.pipeline.ranges.count:
             self.find_ranged(plan, &run, held.word_count - 1)
         replayed = self.time(plan, &run, outcome, marks != 0)
@@ -108,7 +114,7 @@ cdef class Timing:
         """Finds the accesses in the data ranges."""
         cdef uint64_t k
         for k in range(accesses):
-            run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.addresses[k]) << (k & 63)
+            run.ranged[k >> 6 & 1] |= in_ranges(&self.pipeline.ranges, run.named[k]) << (k & 63)
 
     # --- after a block
 
@@ -144,6 +150,8 @@ cdef class Timing:
                 self.pipeline.record_unattributed(run.number, i)
         if run.taken:
             self.pipeline.event_log.context = <uint64_t>(plan.length - 1) << EVENT_INSTRUCTION_SHIFT
+            if self.pages is not None:
+                next_ip = self.pages.of_code(next_ip)
             redirect(self.fetch, &self.pipeline.event_log, next_ip, plan.branch.many, self.replay.now)
             self.pipeline.record_unattributed(run.number, plan.length - 1)
 
@@ -152,6 +160,11 @@ cdef class Timing:
         if step.effect == EFFECT_FLUSH_LINE:             # of a recording without its address
             if executes(step, run.word):
                 self.fetch.record_flush(&self.pipeline.event_log)
+            return
+        if self.pages is not None:
+            self.predictor.hint(self.pages.of_code(<uint64_t>step.y), <uint64_t>step.imm,
+                                step.effect == EFFECT_IMPORTANT_HINT)
+            hint(self.fetch, &self.pipeline.event_log, self.pages.of_code(<uint64_t>step.imm), self.replay.now)
             return
         self.predictor.hint(<uint64_t>step.y, <uint64_t>step.imm, step.effect == EFFECT_IMPORTANT_HINT)
         hint(self.fetch, &self.pipeline.event_log, <uint64_t>step.imm, self.replay.now)
@@ -165,6 +178,23 @@ cdef class Timing:
         for i in range(plan.length if not plan.plain else 0):
             if plan.steps[i].effect == EFFECT_SERIALIZE:
                 self.pipeline.flush(run.number, XPN, self.pipeline.serialize)
+            elif self.pages is not None and executes(&plan.steps[i], run.word):
+                self.change_translations(plan, run, i)
+        if plan.returns_from:
+            self.pipeline.flush(run.number, XPN, self.pipeline.serialize)
+
+    cdef void change_translations(self, const BlockPlan* plan, const BlockExecution* run, uint32_t i) noexcept nogil:
+        """What an instruction does to the TLBs of a whole system, besides what the stream shows."""
+        cdef uint8_t effect = plan.steps[i].effect
+        self.pipeline.event_log.context = <uint64_t>i << EVENT_INSTRUCTION_SHIFT
+        if effect == EFFECT_INSERT_DATA:
+            record(&self.pipeline.event_log, Occurrence.DTLB_FILLED, 1)
+        elif effect == EFFECT_INSERT_CODE:
+            record(&self.pipeline.event_log, Occurrence.ITLB_FILLED, 1)
+        elif effect == EFFECT_PURGE:
+            self.data.purge()
+            self.fetch.purge()
+        self.pipeline.record_unattributed(run.number, i)
 
     cdef void report_responses(self, uint64_t number) noexcept nogil:
         """Records snoop responses to another core, after the block's records: they are not part of the memo's records
@@ -172,6 +202,30 @@ cdef class Timing:
         self.pipeline.event_log.context = 0
         self.snooped.record_responses(&self.pipeline.event_log)
         self.pipeline.record_unattributed(number, 0)
+
+    # --- a whole system
+
+    cdef uint64_t target_of(self, const BlockPlan* plan, const BlockExecution* run, const HeldBlock* held,
+                            uint64_t next_ip) noexcept nogil:
+        """Returns the target of the block's branch. After an interruption the next block is the handler's: then it is
+        that of an IP-relative branch, and assumed as predicted for a return."""
+        cdef uint32_t i
+        if self.pages is None or not plan.has_branch or is_indirect(plan.branch.kind):
+            return next_ip
+        for i in range(held.mark_count):
+            if mark_kind(held.marks[i]) == Mark.INTERRUPTION:
+                return self.predictor.next_return() if plan.branch.kind == BRANCH_RETURN else plan.branch.target
+        return next_ip
+
+    cdef void collect_walks(self, const HeldBlock* held, BlockMarks* block_marks) noexcept nogil:
+        """Collects the walks of data accesses, by instruction."""
+        cdef uint32_t i, instruction
+        for i in range(held.mark_count):
+            instruction = instruction_of(held.marks[i])
+            if is_walk_of(held, i, WALK_OF_DATA) and instruction < held.plan.length \
+                    and held.plan.steps[instruction].access:
+                set_bit(block_marks.walked, instruction)
+                self.data.walks[instruction] = walk_of(held, i)
 
     # --- between blocks
 

@@ -43,6 +43,9 @@ cdef class InstructionFetch:
     cdef Tlb tlb1
     cdef Tlb tlb2                # None: the first level is the only one
     cdef PageTable table
+    cdef PhysicalAddresses pages # of a whole system; None: a program's
+    cdef Walk walk_due           # of a whole system: the walk of the next fetch that misses
+    cdef bint walks              # there is one
     cdef uint64_t thread         # set in the TLBs' addresses of the running thread, if both have the same addresses
     cdef uint64_t shared         # ... of both of them; 0: each has its own
     cdef bint prevalidated       # lines of a page are invalidated with its entry in the first TLB
@@ -79,6 +82,14 @@ cdef class InstructionFetch:
     cdef bint quick_otherwise(self, uint64_t address, int64_t now) noexcept nogil
     cdef void used(self, uint64_t address, int64_t ready) noexcept nogil
     cdef int64_t translate(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
+    # `translate` of a whole system: its second-level TLB are the engine's translation caches.
+    cdef int64_t translate_tagged(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
+    # Walks as a mark says; returns the cycle in which the walk is done.
+    cdef int64_t follow_walk(self, EventLog* event_log, const Walk* walk, int64_t now) noexcept nogil
+    # The next block begins at ``address``, in the page with this number of an alias.
+    cdef void begin_block(self, uint64_t address, uint64_t alias) noexcept nogil
+    # Purges the first level.
+    cdef void purge(self) noexcept nogil
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef void insert_first(self, EventLog* event_log, uint64_t address) noexcept nogil
     cdef int64_t fetch_line(self, EventLog* event_log, uint64_t address, int64_t entry, int64_t now,

@@ -7,6 +7,8 @@ hit them.
 
 from collections.abc import Mapping
 
+from pfmon.stream._stream cimport WALK_INSERTED
+
 
 cdef class InstructionFetch:
     """The instruction side with the figures of ``config`` ([l1i], [itlb1], [itlb2], [vhpt]) in front of ``l2``.
@@ -82,7 +84,10 @@ cdef class InstructionFetch:
             pump(self, event_log, now)
         record(event_log, Occurrence.L1I_READ, 1)
         out.asked, out.under_way, out.level, out.kernel = -1, 0, TlbLevel.TLB_HIT, 0
-        translated = self.translate(event_log, address, now, out)
+        if self.pages is None:
+            translated = self.translate(event_log, address, now, out)
+        else:
+            translated = self.translate_tagged(event_log, address, now, out)
         out.cause = FrontCause.FRONT_TLBMISS
         out.second_cycles = 0
         out.second_cause = FrontCause.FRONT_IMISS
@@ -116,6 +121,53 @@ cdef class InstructionFetch:
         self.insert_first(event_log, address)
         return now
 
+    cdef int64_t translate_tagged(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
+        """Physical fetches have entries of the first level, too, as L1I's lines belong to one; they miss nothing."""
+        self.last_page = address >> self.tlb_shift
+        if lookup(self.tlb1, address | self.thread):
+            return now
+        if self.walks:
+            self.walks = False
+            out.level = TlbLevel.TLB_WALKER
+            now = self.follow_walk(event_log, &self.walk_due, now)
+        elif self.thread and self.tlb2 is not None:
+            record(event_log, Occurrence.ITLB1_MISS, 1)
+            now += self.transfer_cycles
+            out.level = TlbLevel.TLB_L2
+        self.insert_first(event_log, address)
+        return now
+
+    cdef int64_t follow_walk(self, EventLog* event_log, const Walk* walk, int64_t now) noexcept nogil:
+        record(event_log, Occurrence.ITLB1_MISS, 1)
+        if self.tlb2 is not None:
+            record(event_log, Occurrence.ITLB2_MISS, 1)
+        if walk.entry:
+            record(event_log, Occurrence.HPW_READ, 1)
+            now = self.l2.request(event_log, walk.entry & PHYSICAL_BITS, 8, REQUEST_WALK, 0, now) + self.walk_cycles
+        if walk.outcome == WALK_INSERTED:
+            record(event_log, Occurrence.ITLB_WALKED, 1)
+        return now
+
+    cdef void begin_block(self, uint64_t address, uint64_t alias) noexcept nogil:
+        cdef int64_t entry
+        if self.thread != alias:
+            self.thread = alias
+            self.last_page = NO_PAGE
+        if self.walks:           # the page has no translation
+            self.last_page = NO_PAGE
+            entry = quick_find(self.tlb1.tags, address | self.thread)
+            if entry != ABSENT:
+                self.tlb1.tags.clear(entry)
+
+    cdef void purge(self) noexcept nogil:
+        cdef uint64_t entry, page
+        for entry in range(self.tlb1.tags.sets << self.tlb1.tags.way_shift):
+            page = self.tlb1.tags.numbers[entry]
+            if page != NO_NUMBER and self.prevalidated:
+                self.drop_page(page & ~(ALIAS_BITS >> self.tlb_shift))
+            self.tlb1.tags.clear(entry)
+        self.last_page = NO_PAGE
+
     # The page walker reads the VHPT through L2; on a miss there the operating system inserts the entry.
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil:
         cdef uint64_t page = address >> self.page_shift
@@ -146,7 +198,7 @@ cdef class InstructionFetch:
             evicted = self.tlb1.tags.numbers[entry]
             if self.prevalidated and evicted != NO_NUMBER:
                 record(event_log, Occurrence.L1I_PURGED, 1)
-                self.drop_page(evicted & ~(self.shared >> self.tlb_shift))
+                self.drop_page(evicted & ~((self.shared | ALIAS_BITS) >> self.tlb_shift))
         self.tlb1.tags.put(entry, address | self.thread, 0, 0, 1)
 
     # Fetches a line that is not in L1I (`entry` is ABSENT), or not yet; returns its arrival; `out`: causes of the wait.

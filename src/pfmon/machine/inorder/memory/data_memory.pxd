@@ -11,10 +11,13 @@ from pfmon.isa.ia64._encodings cimport (
 cdef enum AccessFate:            # of a speculative load that delivered NaT, with the flags of ACCESS_*
     ACCESS_DEFERRED = 1 << 16    # it reads nothing
     ACCESS_NO_PAGE = 1 << 17     # ... as its page is not mapped
+    ACCESS_WALKED = 1 << 18      # of a whole system: the page walker ran for it (DataTranslation.walks)
 
 cdef enum:
     RECENT_DATA_LINES = 128           # a power of two; by kind of access
     RECENT_LINE_SHIFT = 6
+    COALESCING_BUFFERS = 2
+    COALESCING_SHIFT = 7         # a buffer holds stores to 128 bytes
 
 cdef struct RecentLine:          # line and page of the last quick access
     KnownLine translation
@@ -39,6 +42,9 @@ cdef class DataMemory(DataTranslation):
     # by kind of access: integer loads, floating-point loads, stores, floating-point stores
     cdef RecentLine recent_line[4][RECENT_DATA_LINES]
     cdef TagStore lines2         # the tags of L2
+    cdef uint64_t uncached       # bits of tagged addresses: of accesses that bypass the caches
+    cdef uint64_t coalesced[COALESCING_BUFFERS]  # by write-coalescing buffer: number of its block of memory
+    cdef uint32_t next_coalesced
     cdef InstructionFetch fetch  # that fc reaches; None: there is none
     cdef uint64_t no_number
     cdef Info no_info
@@ -69,6 +75,11 @@ cdef class DataMemory(DataTranslation):
                        AccessResult* out) noexcept nogil
     cdef void prefetch(self, EventLog* event_log, uint64_t address, uint32_t size, uint32_t flags, int64_t now,
                        AccessResult* out) noexcept nogil
+    # An access to memory that is uncacheable or write-coalescing.
+    cdef int64_t bypass(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+                        AccessResult* out) noexcept nogil
+    # Makes this the data side of a whole system.
+    cdef void use_pages(self, PhysicalAddresses pages) noexcept
     # fc: the line leaves all caches.
     cdef void flush(self, EventLog* event_log, uint64_t address, int64_t now, AccessResult* out) noexcept nogil
     # Returns the cycle of an access issued in cycle `now`: earlier accesses of its group may have stalled the pipeline.
@@ -107,7 +118,7 @@ cdef inline int recent_load(DataMemory data, uint64_t address, uint32_t size, in
     cdef const RecentLine* recent_line = &data.recent_line[0][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
     if now < data.ordered:
         return 0
-    if (is_recent(recent_line, data.cache, data.pages1, address, address) and recent_line.line.info.ready <= now
+    if (is_recent(recent_line, data.cache, data.pages1, address, address & data.line_bits) and recent_line.line.info.ready <= now
             and touch_known(data.pages1, &recent_line.translation) and touch_known(data.cache, &recent_line.line)):
         return not conflicts(&data.store_conflicts, address, size, now)
     return NOT_RECENT

@@ -71,7 +71,7 @@ cdef class DataMemory:
             known = recent_load(self, address, size, now)
             if known != NOT_RECENT:
                 return known
-            page, entry = quick_find(self.pages1, address), quick_find(self.cache, address)
+            page, entry = quick_find(self.pages1, address), quick_find(self.cache, address & self.line_bits)
             return page != ABSENT and entry != ABSENT and self.quick_load(page, entry, address, size, now)
         if kind == ACCESS_FLOAT_LOAD:
             recent_line = &self.recent_line[1][address >> RECENT_LINE_SHIFT & RECENT_DATA_LINES - 1]
@@ -101,7 +101,7 @@ cdef class DataMemory:
 
     # Whether an address' line is in flight to L1D.
     cdef bint is_in_flight(self, uint64_t address, int64_t now) noexcept nogil:
-        cdef int64_t entry = quick_find(self.cache, address)
+        cdef int64_t entry = quick_find(self.cache, address & self.line_bits)
         return entry != ABSENT and self.cache.infos[entry].ready > now
 
     # Whether an access served by L2 hits the recent line and has no conflicts.
@@ -124,7 +124,7 @@ cdef class DataMemory:
         return 1
 
     cdef int other_load(self, uint64_t address, uint32_t size, uint32_t flags, int64_t now) noexcept nogil:
-        cdef int64_t page = quick_find(self.pages1, address), entry = quick_find(self.cache, address)
+        cdef int64_t page = quick_find(self.pages1, address), entry = quick_find(self.cache, address & self.line_bits)
         if page == ABSENT:
             return SLOW
         if entry == ABSENT:
@@ -175,7 +175,12 @@ cdef class DataMemory:
                      AccessResult* out) noexcept nogil:
         cdef int64_t start
         now = self.begin(now, out)
-        if flags & ACCESS_NO_PAGE:
+        if self.pages is not None:
+            start = self.translate_tagged(event_log, address, kind, flags & ACCESS_WALKED != 0, now, out)
+            if address & NO_FRAME and kind == ACCESS_LFETCH:
+                record(event_log, Occurrence.LFETCH_DROPPED, 1)
+                start = -1
+        elif flags & ACCESS_NO_PAGE:
             start = self.find_no_page(event_log, address, kind, now, out)
         else:
             start = self.translate(event_log, address, kind, kind == ACCESS_LFETCH and not flags & ACCESS_FAULTING, now,
@@ -184,6 +189,8 @@ cdef class DataMemory:
             out.ready = start
             if reads_first_level(kind):
                 record(event_log, Occurrence.L1D_READ, 1)
+        elif address & self.uncached and kind != ACCESS_FLUSH:
+            out.ready = self.bypass(event_log, address, kind, now if kind == ACCESS_LFETCH else start, out)
         elif kind == ACCESS_LFETCH:
             out.ready = now
             if start >= 0:       # without a translation it is not performed
@@ -224,7 +231,7 @@ cdef class DataMemory:
         now = self.in_order(flags, now, out)
         forced = conflicts(&self.store_conflicts, address, size, now)
         record(event_log, Occurrence.L1D_READ, 1)
-        entry = quick_find(self.cache, address)
+        entry = quick_find(self.cache, address & self.line_bits)
         if forced:
             now = stall_until(out, self.recirculation, now, now + self.conflict_cycles)
         if entry != ABSENT:
@@ -256,7 +263,8 @@ cdef class DataMemory:
     cdef void put_line(self, uint64_t address, int64_t now, int64_t ready) noexcept nogil:
         enter_queue(&self.fills, now, ready)
         record_filled_line(self, address)
-        if ~self.physical:
+        address &= self.line_bits
+        if ~self.physical & self.line_bits:
             self.invalidate_alias(address)
         self.cache.put(self.cache.victim(address), address, EXCLUSIVE, ready, 1)
         if ready > self.filled:
@@ -264,13 +272,13 @@ cdef class DataMemory:
 
     # A line is in L1D once: its tag names a translation of one thread (Montecito manual 2.4.3.1.2).
     cdef void invalidate_alias(self, uint64_t address) noexcept nogil:
-        cdef int64_t entry = quick_find(self.cache, address ^ ~self.physical)
+        cdef int64_t entry = quick_find(self.cache, address ^ (~self.physical & self.line_bits))
         if entry != ABSENT:
             self.cache.clear(entry)
 
     cdef void prefetch(self, EventLog* event_log, uint64_t address, uint32_t size, uint32_t flags, int64_t now,
                        AccessResult* out) noexcept nogil:
-        cdef int64_t entry = quick_find(self.cache, address), ready
+        cdef int64_t entry = quick_find(self.cache, address & self.line_bits), ready
         if entry != ABSENT and not flags & ACCESS_EXCLUSIVE:
             use(self.cache, entry)
             return
@@ -286,7 +294,7 @@ cdef class DataMemory:
     cdef int64_t store(self, EventLog* event_log, uint64_t address, uint32_t size, int kind, uint32_t flags,
                        int64_t now,
                        AccessResult* out) noexcept nogil:
-        cdef int64_t taken, entry = quick_find(self.cache, address)
+        cdef int64_t taken, entry = quick_find(self.cache, address & self.line_bits)
         if entry != ABSENT and self.cache.infos[entry].ready - now <= self.store_conflicts.window:
             now = stall_until(out, Cause.L1D_FILLCONF, now, self.cache.infos[entry].ready)
         now = stall_until(out, Cause.L1D_FULLSTBUF, now, first_free_cycle(&self.store_buffer, now))
@@ -311,10 +319,11 @@ cdef class DataMemory:
         cdef int64_t entry
         record(event_log, Occurrence.L1I_SNOOPED, 1)
         while part < line + size:
-            entry = quick_find(self.cache, part | (address & ~self.physical))
+            entry = quick_find(self.cache, part | (address & ~self.physical & self.line_bits))
             if entry != ABSENT:
                 self.cache.clear(entry)
-            self.invalidate_alias(part | (address & ~self.physical))
+            if ~self.physical & self.line_bits:
+                self.invalidate_alias(part | (address & ~self.physical))
             part += <uint64_t>1 << self.cache.shift
         part = line
         while self.fetch is not None and part < line + size:
@@ -322,6 +331,32 @@ cdef class DataMemory:
             part += self.fetch.line
         self.l2.flush(event_log, physical, now)
         stall_until(out, Cause.L1D_L2BPRESS, now, self.l2.taken)
+
+    cdef int64_t bypass(self, EventLog* event_log, uint64_t address, int kind, int64_t now,
+                        AccessResult* out) noexcept nogil:
+        """Stores to memory that is write-coalescing gather in buffers of 128 bytes, which are one transaction each."""
+        cdef uint64_t block = (address & PHYSICAL_BITS) >> COALESCING_SHIFT
+        cdef bint stores = is_store(kind)
+        cdef uint32_t i
+        if kind == ACCESS_LFETCH:    # there is nothing to prefetch into
+            return now
+        if address & UNCACHEABLE:
+            record(event_log, Occurrence.UNCACHEABLE_STORE if stores else Occurrence.UNCACHEABLE_LOAD, 1)
+        elif stores:
+            for i in range(COALESCING_BUFFERS):
+                if self.coalesced[i] == block:
+                    return now
+            self.coalesced[self.next_coalesced] = block
+            self.next_coalesced = (self.next_coalesced + 1) % COALESCING_BUFFERS
+        out.asked = -1 if stores else now
+        now = self.l2.transfer(event_log, stores, now)
+        return self.l2.taken if stores else now
+
+    cdef void use_pages(self, PhysicalAddresses pages) noexcept:
+        self.pages = pages
+        self.physical = self.line_bits = ~ALIAS_BITS
+        self.uncached = UNCACHEABLE | COALESCING
+        self.coalesced[0] = self.coalesced[1] = NO_PAGE_NUMBER
 
     cdef void account_levels(self, EventSetAccounting shares) noexcept nogil:
         """Accounts these levels by event set."""

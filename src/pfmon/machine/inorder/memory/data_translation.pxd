@@ -7,6 +7,11 @@ from pfmon.isa.ia64._encodings cimport ACCESS_FILL, ACCESS_FLOAT_LOAD, ACCESS_FL
 
 cdef enum:
     MASK_BITS = 64
+    MAX_WALKED_INSTRUCTIONS = 128    # of a block (block_plan.pxd, MAX_PLAN_LENGTH)
+
+cdef struct Walk:                # of the page walker of a whole system, as a mark says
+    uint64_t entry               # physical address of the VHPT entry that it read; 0: none
+    uint32_t outcome             # stream_words.Walk
 
 
 cdef inline bint is_float(int kind) noexcept nogil:
@@ -29,8 +34,13 @@ cdef class DataTranslation:
     cdef uint64_t* lines         # by entry of tlb1: lines of its page filled into L1D, a bit for every 64th
     cdef int64_t transfer_cycles, walk_cycles, software_cycles, exception_cycles
     cdef uint32_t page_shift, entry_shift
-    # For threads of one program: possible bits of physical addresses. All ones: each thread has its own.
+    # For threads of one program and a whole system: possible bits of physical addresses. All ones: each thread has its
+    # own addresses, which translation does not change.
     cdef uint64_t physical
+    cdef uint64_t line_bits      # ... of the tags of L1D
+    cdef PhysicalAddresses pages # of a whole system; None: a program's
+    cdef Walk walks[MAX_WALKED_INSTRUCTIONS]     # by instruction of the current block: those that its marks name
+    cdef uint32_t walking        # the instruction whose access walks
 
     # Translates an address; returns the cycle in which the access can proceed, -1: it is dropped. `drops`: the access
     # takes no fault.
@@ -44,6 +54,16 @@ cdef class DataTranslation:
     # Gives two threads the same pages: ``thread_id`` distinguishes only their translations.
     @cython.final
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil
+    # `translate` of a whole system: its second-level TLB are the engine's translation caches.
+    @cython.final
+    cdef int64_t translate_tagged(self, EventLog* event_log, uint64_t address, int kind, bint walks, int64_t now,
+                                  AccessResult* out) noexcept nogil
+    # Walks as a mark says; returns the cycle in which the walk is done.
+    @cython.final
+    cdef int64_t follow_walk(self, EventLog* event_log, const Walk* walk, int64_t now, AccessResult* out) noexcept nogil
+    # Purges the first level.
+    @cython.final
+    cdef void purge(self) noexcept nogil
     @cython.final
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                       AccessResult* out) noexcept nogil

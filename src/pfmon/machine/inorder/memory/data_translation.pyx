@@ -10,6 +10,7 @@ An entry of the first level whose page was evicted from the second stays, marked
 from libc.stdlib cimport calloc, free
 
 from pfmon.isa.ia64._encodings cimport ACCESS_FILL, ACCESS_SPILL
+from pfmon.stream._stream cimport WALK_INSERTED
 
 
 cdef class DataTranslation:
@@ -31,14 +32,56 @@ cdef class DataTranslation:
         self.exception_cycles = config["pipeline.exception_flush"]
         self.page_shift = config["vhpt.page"].bit_length() - 1
         self.entry_shift = LONG_ENTRY_SHIFT if config["vhpt.format"] == "long" else SHORT_ENTRY_SHIFT
-
-        self.physical = ~<uint64_t>0
+        self.physical = self.line_bits = ~<uint64_t>0
 
     def __dealloc__(self):
         free(self.lines)
 
     cdef void share_addresses(self, uint64_t thread_id) noexcept nogil:
         self.physical = ~thread_id
+
+    cdef int64_t translate_tagged(self, EventLog* event_log, uint64_t address, int kind, bint walks, int64_t now,
+                                  AccessResult* out) noexcept nogil:
+        """Physical references have entries of the first level, too, as L1D's tags name one; they miss nothing. Of
+        floating-point accesses the pages used last are kept for the fast path."""
+        cdef bint first = is_float(kind) or lookup(self.tlb1, address)
+        cdef bint translated = address & ALIAS_BITS != 0
+        if not first and translated:
+            record(event_log, Occurrence.L1DTLB_MISS, 1)
+        if walks:
+            now = self.follow_walk(event_log, &self.walks[self.walking], now, out)
+        elif not first and translated:
+            if reads_first_level(kind):
+                record(event_log, Occurrence.L1DTLB_TRANSFER, 1)
+                out.level = TlbLevel.TLB_L2
+            now = stall_until(out, Cause.L1D_TLB, now, now + self.transfer_cycles)
+        if address & NO_FRAME:
+            return now
+        if is_float(kind):
+            if not lookup(self.tlb2, address):
+                insert(self.tlb2, address)
+        elif not first:
+            self.insert_first(address)
+        return now
+
+    cdef int64_t follow_walk(self, EventLog* event_log, const Walk* walk, int64_t now, AccessResult* out) noexcept nogil:
+        record(event_log, Occurrence.L2DTLB_MISS, 1)
+        out.level = TlbLevel.TLB_WALKER if walk.outcome == WALK_INSERTED else TlbLevel.TLB_FAULT
+        if walk.entry:
+            record(event_log, Occurrence.HPW_READ, 1)
+            now = stall_until(out, Cause.L1D_HPW, now,
+                              self.l2.request(event_log, walk.entry & PHYSICAL_BITS, 8, REQUEST_WALK, 0, now)
+                              + self.walk_cycles)
+        if walk.outcome == WALK_INSERTED:
+            record(event_log, Occurrence.DTLB_WALKED, 1)
+        return now
+
+    cdef void purge(self) noexcept nogil:
+        cdef uint64_t entry
+        for entry in range(self.pages1.sets << self.pages1.way_shift):
+            if self.lines[entry]:
+                self.drop_lines(entry)
+            self.pages1.clear(entry)
 
     cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                            AccessResult* out) noexcept nogil:
@@ -156,7 +199,7 @@ cdef class DataTranslation:
             line = trailing_zeros(mask)
             mask &= mask - 1
             while line < size:
-                inner = quick_find(self.cache, base + (line << self.cache.shift))
+                inner = quick_find(self.cache, base + (line << self.cache.shift) & self.line_bits)
                 if inner != ABSENT:
                     self.cache.clear(inner)
                 line += MASK_BITS

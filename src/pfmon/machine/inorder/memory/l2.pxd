@@ -77,6 +77,9 @@ cdef class L2:
     cdef void account_levels(self, EventSetAccounting shares) noexcept nogil
     cdef bint lost(self) noexcept nogil
 
+    # Transfers less than a line between the pipeline and memory, past the caches: returns the cycle of the data; of a
+    # store, the one in which the bus has taken it. Sets `taken`.
+    cdef int64_t transfer(self, EventLog* event_log, bint stores, int64_t now) noexcept nogil
     cdef int64_t request_data(self, EventLog* event_log, uint64_t address, int kind, uint32_t flags,
                               int64_t now) noexcept nogil
     # Returns the first cycle from `now` on in which the OzQ accepts an access; sets `taken`.

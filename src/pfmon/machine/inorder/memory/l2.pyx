@@ -91,6 +91,18 @@ cdef class L2:
             self.busy(done)
         return self.taken if kind == REQUEST_WRITE else done
 
+    cdef int64_t transfer(self, EventLog* event_log, bint stores, int64_t now) noexcept nogil:
+        cdef int64_t start = self.enter(REQUEST_WRITE if stores else REQUEST_READ, now), done
+        if start < self.ordered:
+            start = self.ordered
+        done = self.l3.bus.transfer(event_log, stores, start)
+        enter_queue(&self.ozq, self.taken, done)
+        if stores:
+            enter_queue(&self.data_buffer, self.taken, done)
+        self.not_before(done)
+        self.busy(done)
+        return done
+
     cdef int64_t enter(self, int kind, int64_t now) noexcept nogil:
         cdef int64_t start = first_free_cycle(&self.ozq, now)
         if start < self.last_taken:

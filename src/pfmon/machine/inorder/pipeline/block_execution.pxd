@@ -21,6 +21,7 @@ cdef struct BlockMarks:          # marks of instructions, a bit for each
     uint64_t no_page[2]          # ... as its page is not mapped
     uint64_t no_address[2]       # ... as its address was a NaT
     uint64_t float_check[2]      # the failed check was of a floating-point register
+    uint64_t walked[2]           # of a whole system: the page walker ran for its access (DataTranslation.walks)
     bint is_tiny                 # there were tiny results
     uint8_t flushed[MAX_MARKED_INSTRUCTIONS]    # by instruction: tiny results replaced by zero
     uint8_t kept[MAX_MARKED_INSTRUCTIONS]       # ... not replaced
@@ -28,7 +29,8 @@ cdef struct BlockMarks:          # marks of instructions, a bit for each
 cdef struct BlockExecution:      # one execution of a block
     uint64_t number
     uint64_t word                # of the stream
-    const uint64_t* addresses    # of its memory accesses
+    const uint64_t* addresses    # of its memory accesses; of a whole system: tagged (physical_addresses.pyx)
+    const uint64_t* named        # ... as the stream has them
     const BlockMarks* block_marks  # NULL: nothing
     uint64_t ranged[2]           # by access: in the data ranges
     Prediction prediction        # of its branch, if it has one
@@ -42,9 +44,10 @@ cdef struct BlockExecution:      # one execution of a block
 
 
 cdef inline void begin_execution(BlockExecution* run, uint64_t word, const uint64_t* addresses,
-                           uint64_t first_window) noexcept nogil:
+                                 const uint64_t* named, uint64_t first_window) noexcept nogil:
     """Begins an execution of a block; its other fields are not known yet."""
     run.number, run.word, run.addresses, run.block_marks = word & BLOCK_MASK, word, addresses, NULL
+    run.named = named
     run.ranged[0] = run.ranged[1] = 0
     run.prediction = 0
     run.taken = run.quick = run.made = 0

@@ -85,7 +85,9 @@ cdef struct BlockPlan:           # 128 bytes; then its accesses (`mem_accesses`)
     uint8_t pauses               # hint@pause
     uint8_t moves_frames         # a call, a return, a rotation
     uint8_t fast                 # memoizable, without work after it except frames and hints
-    uint8_t spare[3]
+    uint8_t spare
+    uint8_t alias                # of a whole system: number of its virtual page among those of the frame
+    uint8_t returns_from         # ... an rfi
     Branch branch                # its last instruction
     uint64_t end                 # address of the bundle (and slot) after it
     int32_t sof, sol, sor        # of its last alloc
@@ -110,6 +112,7 @@ cdef class BlockPlans:
     cdef PortTable ports
     cdef BlockTable table
     cdef uint64_t thread_id
+    cdef PhysicalAddresses pages # of a whole system; None: a program's
     cdef Arena arena             # the plans themselves, and their accesses
     cdef Arena steps             # ... their steps, used only in simulation: apart, so that lookups stay dense
     cdef BlockPlan** plans[CHUNKS]
@@ -123,6 +126,7 @@ cdef class BlockPlans:
     cdef void decode_block(self, const BlockHead* head, DecodedCode* code) noexcept nogil
     cdef void add_step(self, BlockPlan* plan, const DecodedCode* codes, uint32_t i, uint8_t group) noexcept nogil
     cdef void finish(self, BlockPlan* plan, const DecodedCode* last) noexcept nogil
+    cdef void tag(self, BlockPlan* plan, const BlockHead* head) noexcept nogil
 
 
 cdef inline BlockPlan* plan_of(BlockPlans plans, uint64_t number) noexcept nogil:

@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 from pfmon.isa.ia64._encodings cimport (
     ACCESS_CHECK, ACCESS_RELEASE, AR_CCV, AR_EC, AR_FPSR, AR_LC, AR_OTHER, AR_PFS, AR_RSE, AR_UNAT, BR_FIRST,
-    EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_PAUSE, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK,
+    EFFECT_ALLOC, EFFECT_HINT, EFFECT_NONE, EFFECT_PAUSE, EFFECT_RETURN_FROM, EFFECT_ROTATE, FIXED, FR_FIRST, GR_FIRST, OP_FROM_CLOCK,
     OP_FROM_OTHER, OP_FROM_STATUS, OP_TO_BRANCH, PR_FIRST, STACKED, UNIT_B, UNIT_F, UNIT_M, UNIT_X, Attributes, Operand,
     Operands, Row, decode, load_decoder, operands)
 from pfmon.stream._stream cimport ALWAYS, BlockInstruction, Cut, Ia64Kind, Ia64Payload, free_arena, arena_alloc
@@ -107,11 +107,12 @@ cdef void decode_branch(const Attributes* attributes, const DecodedCode* code, B
 
 
 cdef class BlockPlans:
-    """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans."""
+    """``table``: descriptions of the blocks. ``thread_id``: bits that are set in all addresses of the plans. ``pages``:
+    of a whole system."""
 
-    def __cinit__(self, config, BlockTable table, uint64_t thread_id=0):
+    def __cinit__(self, config, BlockTable table, uint64_t thread_id=0, PhysicalAddresses pages=None):
         load_decoder()
-        self.table, self.thread_id = table, thread_id
+        self.table, self.thread_id, self.pages = table, thread_id, pages
         self.a_in_i_to_m = config["pipeline.a_in_i_slot_to_m"]
         self.mmf_splits = config["pipeline.mmf_splits"]
         self.line = config["l1i.line"]
@@ -179,6 +180,8 @@ cdef class BlockPlans:
         if self.mmf_splits:
             mark_mmf(codes, head.length, plan.steps)
         self.finish(plan, &codes[head.length - 1])
+        if self.pages is not None:
+            self.tag(plan, head)
         return plan
 
     cdef BlockPlan* allocate(self, const BlockHead* head) noexcept nogil:
@@ -234,6 +237,21 @@ cdef class BlockPlans:
         plan.end = last.address + 1
         if plan.steps[plan.length - 1].ends:
             plan.end = (last.address & ~<uint64_t>15) + 16
+
+    cdef void tag(self, BlockPlan* plan, const BlockHead* head) noexcept nogil:
+        """Gives a block of a whole system the physical addresses of its windows and its branch, which are those of what
+        L1I and the predictor hold."""
+        cdef uint64_t base = self.pages.block_base(plan.ip, head.physical)
+        cdef uint64_t distance = (base & PHYSICAL_BITS) - (plan.ip >> FRAME_SHIFT << FRAME_SHIFT)
+        cdef uint32_t i
+        plan.alias = <uint8_t>(base >> ALIAS_SHIFT)
+        plan.first_window += distance
+        for i in range(plan.length):
+            plan.steps[i].window += distance
+            plan.returns_from |= plan.steps[i].effect == EFFECT_RETURN_FROM
+        if plan.has_branch:
+            plan.branch.address += distance
+            place_branch(&plan.branch)
 
 
 cdef void start_step(const DecodedCode* codes, uint32_t i, PipelineOp* step) noexcept nogil:

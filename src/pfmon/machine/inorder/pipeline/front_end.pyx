@@ -79,7 +79,7 @@ cdef class FrontEnd:
     cdef void notify_fetch(self, const BlockExecution* run, const PipelineOp* step, uint32_t number,
                    const Fetched* fetched) noexcept nogil:
         """Notifies the capture listener of misses."""
-        cdef uint64_t line = step.window >> self.fetch.line_shift << self.fetch.line_shift & ~THREAD_ID
+        cdef uint64_t line = step.address >> self.fetch.line_shift << self.fetch.line_shift & ~THREAD_ID
         if fetched.level and self.listener.fetch_translations:
             self.listener.fetch_translation(run.number, number, line, fetched.level)
         if fetched.asked >= 0 and self.listener.fetches:

@@ -305,6 +305,9 @@ cdef class Pipeline:
                 event = access_event(EVENT_BANK, number, self.access, bank_flags, 0, 0)
                 log_event(&self.access_log, self.data, &event, address, self.now)
             return self.now + self.data.quick_latency[step.access - 1] + self.data.l2.reissue_cycles(reissues)
+        if run.block_marks != NULL and has_bit(run.block_marks.walked, number):
+            flags |= ACCESS_WALKED
+            self.data.walking = number
         if flags & ACCESS_SPECULATIVE and run.block_marks != NULL:
             if has_bit(run.block_marks.no_address, number):
                 return self.now
@@ -316,7 +319,7 @@ cdef class Pipeline:
         event = access_event(EVENT_ACCESS, number, self.access, flags, step.access - 1, step.size)
         request_access(&self.access_log, self.data, &self.event_log, &event, address, self.now, &served)
         if self.listener is not None and step.access != ACCESS_LFETCH + 1 and step.access != ACCESS_FLUSH + 1:
-            self.notify_access(run.number, number, address, &served, False)
+            self.notify_access(run.number, number, run.named[self.access], &served, False)
         self.stall_after_issue(run, number, &served)
         return served.ready
 
@@ -359,7 +362,7 @@ cdef class Pipeline:
     cdef void report_made(self, const PipelineOp* step, const BlockExecution* run, uint32_t number, uint32_t access,
                         int64_t issued) noexcept nogil:
         """Reports an access performed earlier: integer loads hit L1D, others hit L2 in its latency."""
-        cdef uint64_t address = run.addresses[access] & ~THREAD_ID
+        cdef uint64_t address = run.named[access] & ~THREAD_ID
         if step.access == ACCESS_FLOAT_LOAD + 1:
             self.listener.load(run.number, number, address, issued,
                             self.data.quick_latency[<int>ACCESS_FLOAT_LOAD]

@@ -28,7 +28,7 @@ cpdef enum FlowKind:             # kind of a change of control flow
     FLOW_RELATIVE = 0            # IP-relative branch
     FLOW_RETURN = 1
     FLOW_INDIRECT = 2            # other indirect branch
-    FLOW_CHECK = 3               # failed check
+    FLOW_CHECK = 3               # failed check; rfi
     FLOW_EXCEPTION = 4
 
 cdef struct FlowChange:          # a retired branch, taken or not, or another change of control flow

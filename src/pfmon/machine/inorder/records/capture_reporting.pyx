@@ -8,10 +8,20 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from pfmon.isa.ia64._encodings cimport FAULT_BREAK, vector_of
-from pfmon.stream._stream cimport Cut, INDEX_SHIFT, Mark, executed, mark_kind
+from pfmon.stream._stream cimport Cut, INDEX_SHIFT, Mark, executed, mark_kind, mark_value
 
 # Linux's interruption vector table (cr.iva): its first page of code in region 5.
 cdef uint64_t INTERRUPTION_VECTORS = <uint64_t>0xA000000100000000
+
+
+cdef enum:
+    EXTERNAL_INTERRUPT = 0x3000  # offset of its vector (volume 2, 8.3)
+
+
+cdef inline bint is_exception(uint64_t mark) noexcept nogil:
+    """Whether a mark is an interruption that trace buffers capture: not an asynchronous one (Montecito manual
+    3.3.10)."""
+    return mark_kind(mark) == Mark.INTERRUPTION and mark_value(mark) != EXTERNAL_INTERRUPT
 
 
 cdef class CaptureReporting:
@@ -45,7 +55,7 @@ cdef class CaptureReporting:
         """Reports the block's branch, or that there was none."""
         cdef FlowChange flow
         self.arrived = plan.end & ~THREAD_ID
-        if not plan.has_branch and plan.cut != Cut.FAILED_CHECK:
+        if not plan.has_branch and plan.cut != Cut.FAILED_CHECK and not plan.returns_from:
             self.listener.no_flow_change()
             return
         flow.block, flow.instruction = run.number, plan.length - 1
@@ -59,7 +69,7 @@ cdef class CaptureReporting:
             flow.kind = FlowKind.FLOW_RETURN if plan.branch.kind == BRANCH_RETURN else \
                 FlowKind.FLOW_INDIRECT if is_indirect(plan.branch.kind) else FlowKind.FLOW_RELATIVE
         if flow.taken:
-            self.arrived = flow.target & ~<uint64_t>15
+            self.arrived = flow.target & ~<uint64_t>(0 if plan.returns_from else 15)
         self.listener.flow(&flow)
 
     cdef void report_mark(self, const BlockPlan* plan, uint64_t number, uint64_t mark,
@@ -72,7 +82,7 @@ cdef class CaptureReporting:
         if mark_kind(mark) == Mark.ALAT_MISS and self.listener.checks and instruction < plan.length:
             self.listener.check(number, instruction)
         elif (mark_kind(mark) == Mark.SYSTEM_CALL or mark_kind(mark) == Mark.FAULT
-              or mark_kind(mark) == Mark.INTERRUPTION) and self.listener.flows:
+              or is_exception(mark)) and self.listener.flows:
             memset(&flow, 0, sizeof(flow))
             flow.block, flow.instruction = number, min(instruction, plan.length - 1)
             flow.address = self.arrived

@@ -18,6 +18,8 @@ cpdef enum Occurrence:
     DTLB_WALKED                  # the walker found the entry
     DTLB_FILLED                  # the operating system inserted it
     LFETCH_DROPPED               # no translation
+    UNCACHEABLE_LOAD             # of a page whose attribute is uncacheable
+    UNCACHEABLE_STORE
     # L2 (l2.pyx), L3 (l3.pyx), bus (bus.pyx)
     L2_DATA_READ
     L2_DATA_WRITE                # a semaphore is a read and a write
@@ -119,6 +121,8 @@ cpdef enum Occurrence:
     BUS_CASTOUT                  # a clean line cast out
     BUS_DATA_CYCLE               # bus clocks with data
     BUS_BACK_TO_BACK             # bus clocks with data right after another burst
+    BUS_READ_PARTIAL             # BRP: less than a line, of uncacheable memory
+    BUS_WRITE_PARTIAL            # BWP
     # instruction fetch (fetch.pyx)
     L1I_READ                     # windows fetched
     L1I_DEMAND_MISS              # in neither L1I nor the streaming buffer, nor in flight: requested from L2

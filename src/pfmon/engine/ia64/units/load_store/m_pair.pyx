@@ -134,6 +134,7 @@ cdef inline int line_fetch(Cpu* cpu, Op* op, bint faulting, int update) noexcept
     if faulting and not psr_bit(cpu, PSR_ED):
         if get_nat(cpu, op.r3):
             return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+        cpu.index = op.index
         if probe(cpu, cpu.gr[op.r3], PROTECT_READ) == NULL:
             return fault_here(cpu, op)
     update_base(cpu, op, update)

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.isa.ia64._encodings cimport as_int
+from pfmon.isa.ia64._encodings cimport Effect, as_int
 from pfmon.stream._stream cimport Ia64Kind, Kind
 
 from pfmon.isa.ia64.encoding_rows import row
@@ -74,7 +74,7 @@ cdef void return_to_level(Cpu* cpu, uint32_t level) noexcept nogil:
 def b_privileged_rows():
     """The rows of the instructions above (encoding_rows.py)."""
     row("B8", "rfi", <size_t>&rfi, op=0, x6=0x08, kind=as_int(Kind.PRIVILEGED),
-        isa_kind=as_int(Ia64Kind.RSE_EVENT), emit="branch")
+        isa_kind=as_int(Ia64Kind.RSE_EVENT), effect=as_int(Effect.EFFECT_RETURN_FROM), emit="branch")
     for mnemonic, run, x6 in (("bsw.0", <size_t>&bsw_0, 0x0C), ("bsw.1", <size_t>&bsw_1, 0x0D),
                               ("vmsw.0", <size_t>&vmsw, 0x18), ("vmsw.1", <size_t>&vmsw, 0x19)):
         row("B8", mnemonic, run, op=0, x6=x6, kind=as_int(Kind.PRIVILEGED), nat="own")

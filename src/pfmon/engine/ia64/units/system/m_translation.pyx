@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.isa.ia64._encodings cimport as_int
+from pfmon.isa.ia64._encodings cimport Effect, as_int
 from pfmon.stream._stream cimport Kind
 
 from pfmon.isa.ia64.encoding_rows import row
@@ -162,6 +162,7 @@ cdef int tpa(Cpu* cpu, Op* op) noexcept nogil:
         return not_privileged(cpu, op)
     if get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    cpu.index = op.index
     number = find_non_access(cpu, cpu.gr[op.r3], &entry)
     if number:
         return fault(cpu, op, number)
@@ -187,7 +188,9 @@ cdef int tak(Cpu* cpu, Op* op) noexcept nogil:
 cdef int probe_at_level(Cpu* cpu, Op* op, uint32_t rights, uint64_t level) noexcept nogil:
     """probe.r, probe.w: whether a level, at most as privileged as the current one, has the rights (volume 3, probe)."""
     cdef TranslationEntry entry
-    cdef int number = find_non_access(cpu, cpu.gr[op.r3], &entry), keys
+    cdef int number, keys
+    cpu.index = op.index
+    number = find_non_access(cpu, cpu.gr[op.r3], &entry)
     level = max(level & 3, <uint64_t>cpu.level)
     if number == FAULT_NONE:
         keys = check_keys(cpu.system, &entry, rights, 0)
@@ -208,6 +211,7 @@ cdef int probe_fault_at_level(Cpu* cpu, Op* op, uint32_t rights, uint64_t level)
     reference.virtual = True
     reference.walks = cpu.system.psr & PSR_DT != 0
     reference.level = max(<uint32_t>level & 3, cpu.level)
+    cpu.index = op.index
     cpu.system.deferred = 0
     number = translate_data(cpu, &reference, &entry, 1)
     if number == FAULT_NONE:
@@ -220,9 +224,13 @@ cdef int probe_fault_at_level(Cpu* cpu, Op* op, uint32_t rights, uint64_t level)
 cdef int flush_line(Cpu* cpu, Op* op) noexcept nogil:
     """fc: neither keys nor access bit nor breakpoints are tested (volume 3, fc)."""
     cdef TranslationEntry entry
+    cdef DataReference reference = data_reference(cpu, cpu.gr[op.r3], 0)
     cdef int number = FAULT_NONE
+    cpu.index = op.index
     if not cpu.system.psr & PSR_DT:
         if implemented_physical(cpu.system, cpu.gr[op.r3]):
+            memset(&entry, 0, sizeof(TranslationEntry))
+            mark_page(cpu, &reference, &entry, physical_of(&entry, reference.address, False), False)
             return next_op(cpu, op)
         refuse(cpu, cpu.gr[op.r3], PROTECT_READ, FAULT_UNIMPLEMENTED_ADDRESS)
         return fault_here(cpu, op)
@@ -231,17 +239,20 @@ cdef int flush_line(Cpu* cpu, Op* op) noexcept nogil:
         number = FAULT_DATA_ACCESS_RIGHTS
     if number:
         return fault(cpu, op, number)
+    mark_page(cpu, &reference, &entry, physical_of(&entry, reference.address, True), False)
     return next_op(cpu, op)
 
 
 def m_translation_rows():
     """The rows of the instructions above (encoding_rows.py)."""
+    privileged_row("M41", "itc.d r2", <size_t>&itc_d, op=1, x6=0x2E, effect=as_int(Effect.EFFECT_INSERT_DATA))
+    privileged_row("M41", "itc.i r2", <size_t>&itc_i, op=1, x6=0x2F, effect=as_int(Effect.EFFECT_INSERT_CODE))
+    privileged_row("M47", "ptc.e r3", <size_t>&ptc_e, op=1, x6=0x34, effect=as_int(Effect.EFFECT_PURGE))
     for layout, text, run, x6 in (
-        ("M41", "itc.d r2", <size_t>&itc_d, 0x2E), ("M41", "itc.i r2", <size_t>&itc_i, 0x2F),
         ("M42", "itr.d dtr[r3]=r2", <size_t>&itr_d, 0x0E), ("M42", "itr.i itr[r3]=r2", <size_t>&itr_i, 0x0F),
         ("M45", "ptc.l r3,r2", <size_t>&ptc, 0x09), ("M45", "ptc.g r3,r2", <size_t>&ptc, 0x0A),
         ("M45", "ptc.ga r3,r2", <size_t>&ptc_ga, 0x0B), ("M45", "ptr.d r3,r2", <size_t>&ptr_d, 0x0C),
-        ("M45", "ptr.i r3,r2", <size_t>&ptr_i, 0x0D), ("M47", "ptc.e r3", <size_t>&ptc_e, 0x34),
+        ("M45", "ptr.i r3,r2", <size_t>&ptr_i, 0x0D),
         ("M46", "tpa r1=r3", <size_t>&tpa, 0x1E), ("M46", "tak r1=r3", <size_t>&tak, 0x1F),
     ):
         privileged_row(layout, text, run, op=1, x6=x6)

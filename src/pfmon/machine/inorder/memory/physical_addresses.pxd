@@ -1,0 +1,69 @@
+"""Physical addresses of a whole system's code and data: see physical_addresses.pyx."""
+
+cimport cython
+from libc.stdint cimport uint64_t
+
+cdef extern from *:
+    """
+    #define PFMON_ALIAS_SHIFT 56
+    #define PFMON_ALIAS_BITS (UINT64_C(0xFF) << PFMON_ALIAS_SHIFT)
+    #define PFMON_NO_FRAME (UINT64_C(1) << 54)
+    #define PFMON_UNCACHEABLE (UINT64_C(1) << 53)
+    #define PFMON_COALESCING (UINT64_C(1) << 52)
+    #define PFMON_PHYSICAL_BITS ((UINT64_C(1) << 50) - 1)
+    #define PFMON_NO_PAGE_NUMBER UINT64_MAX
+    """
+    const uint64_t ALIAS_BITS "PFMON_ALIAS_BITS"
+    # The page has no known frame: of a prefetch, or a deferred load.
+    const uint64_t NO_FRAME "PFMON_NO_FRAME"
+    const uint64_t UNCACHEABLE "PFMON_UNCACHEABLE"
+    const uint64_t COALESCING "PFMON_COALESCING"
+    const uint64_t PHYSICAL_BITS "PFMON_PHYSICAL_BITS"
+    const uint64_t NO_PAGE_NUMBER "PFMON_NO_PAGE_NUMBER"
+
+cdef enum:
+    ALIAS_SHIFT = 56
+    MAX_ALIASES = 255            # of a frame: numbers from 1 on
+    FRAME_SHIFT = 12             # translations are known by the smallest page, 4 KB
+    RECENT_PAGES = 1024          # a power of two
+    TRANSLATED_CODE = 8          # flag in BlockHead.physical
+
+cdef struct PageEntry:
+    uint64_t page                # NO_PAGE_NUMBER: free
+    uint64_t value
+
+cdef struct PageMap:             # an open hash table by page number
+    PageEntry* entries
+    uint64_t mask, count
+
+
+@cython.final
+cdef class PhysicalAddresses:
+    cdef PageMap data            # virtual page -> tagged address of its first byte
+    cdef PageMap code            # ... of code that has run
+    cdef PageMap data_owners     # tagged page -> the virtual page with this alias of the frame, and its region
+    cdef PageMap code_owners
+    cdef PageEntry recent[RECENT_PAGES]  # of `data`, by low bits of the page
+    cdef uint64_t named          # the latest PAGE_ADDRESS
+    cdef uint64_t code_page, code_base   # the code that ran last
+    cdef readonly bint lost      # sticky: there was no memory for a page
+
+    # Takes a mark PAGE_ADDRESS or PAGE_FRAME.
+    cdef void take_page(self, uint64_t mark) noexcept nogil
+    # Returns the tagged address of a block's page, by its head.
+    cdef uint64_t block_base(self, uint64_t ip, uint64_t physical) noexcept nogil
+    # Code of a page runs from now on, at this tagged address.
+    cdef void enter_code(self, uint64_t ip, uint64_t base) noexcept nogil
+    # Returns the physical address of code; NO_FRAME: none has run in its page.
+    cdef uint64_t of_code(self, uint64_t address) noexcept nogil
+    cdef uint64_t look_up(self, uint64_t address) noexcept nogil
+    cdef void map_page(self, uint64_t page, uint64_t base, bint translated, uint64_t region) noexcept nogil
+    cdef uint64_t tagged(self, PageMap* owners, uint64_t base, uint64_t owner) noexcept nogil
+
+
+cdef inline uint64_t tagged_address(PhysicalAddresses pages, uint64_t address) noexcept nogil:
+    """Returns the tagged physical address of data."""
+    cdef const PageEntry* recent = &pages.recent[address >> FRAME_SHIFT & RECENT_PAGES - 1]
+    if recent.page == address >> FRAME_SHIFT:
+        return recent.value | address & (1 << FRAME_SHIFT) - 1
+    return pages.look_up(address)
