@@ -101,7 +101,9 @@ def measure(block: Block, machine: str) -> Measured:
         for arguments in range(4):
             words = [program, *["more"] * arguments]
             try:
-                result = pfmon.run(words, events=[CYCLES], machine=machine, set=list(ONE_PAGE), stdout=pfmon.DEVNULL)
+                result = pfmon.run(
+                    words, events=[CYCLES], machine=machine, mask_cpuid=True, set=list(ONE_PAGE), stdout=pfmon.DEVNULL
+                )
             except pfmon.PfmonError:
                 return Measured(block, None)
             if result.status != 0:

@@ -157,7 +157,7 @@ def measure(figure: Figure, machine: str, directory: Path) -> float:
     """Cycles of one body on a machine, by the library, as ``-e`` counts them."""
     program = str(build(figure, directory))
     once, twice = (
-        pfmon.run(words, events=[CYCLES], machine=machine, stdout=pfmon.DEVNULL).counts[0].value
+        pfmon.run(words, events=[CYCLES], machine=machine, mask_cpuid=True, stdout=pfmon.DEVNULL).counts[0].value
         for words in ([program], [program, "twice"])
     )
     return (twice - once) / (int(figure.iterations) * int(figure.repeat))

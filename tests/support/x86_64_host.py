@@ -37,6 +37,9 @@ AVX512 = pytest.mark.skipif(
     not all(f"avx512{one}" in FLAGS for one in ("f", "bw", "cd", "dq", "vl")), reason="this host lacks AVX-512"
 )
 
+HAS_KEYS = "ospke" in FLAGS.split()
+"""The host's protection keys keep the runtime's memory from programs: a store there is a fault of theirs."""
+
 ENGINE = "--engine=x86_64"
 PFMON = [sys.executable, "-m", "pfmon", ENGINE]
 V3 = "--set=qemu.cpu=x86-64-v3"

@@ -409,6 +409,8 @@ class Mark(IntEnum):
     PAGE_FRAME = 24
     LEVEL_LEFT = 25
     LEVEL_ENTERED = 26
+    HALTED = 27
+    HALTED_LONG = 28
 
 # thread_demux.pyx
 

@@ -74,6 +74,8 @@ cpdef enum Mark:                 # kinds of marks
                                  # the region identifier in bits 41-55
     LEVEL_LEFT = 25              # system mode: the privilege level changed behind the block; value: the old level
     LEVEL_ENTERED = 26           # ... and the new one
+    HALTED = 27                  # system mode: the processor was halted; value: cycles, below 65536
+    HALTED_LONG = 28             # ... value: pieces of 65536 cycles
 
 cdef enum Walk:                  # outcomes in WALK
     WALK_DISABLED = 0            # the walker did not search: an alternate TLB fault
@@ -88,7 +90,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 27
+    MARK_KINDS = 29
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

@@ -9,7 +9,7 @@ import pytest
 from grids import first_quick
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, guest
-from x86_64_host import MARKS
+from x86_64_host import AVX512, MARKS
 from x86_64_random import random_program
 
 import pfmon
@@ -126,7 +126,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("machine", ["skylake", "icelake"])
+@pytest.mark.parametrize("machine", ["skylake", pytest.param("icelake", marks=AVX512)])
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_known_bottleneck_is_the_largest_node(name: str, machine: str, tmp_path: Path) -> None:
     text, (part, component) = KNOWN[name]

@@ -83,7 +83,10 @@ def test_counter_formats(option: str, pattern: str) -> None:
 
 
 def test_unique_prefixes_of_options_are_enough() -> None:
-    assert "IA64_INST_RETIRED" in pfmon("--us-c", "--no-cmd", "--mem=1G", "-eia64_inst_retired", example("fib")).stdout
+    assert (
+        "IA64_INST_RETIRED"
+        in pfmon("--us-c", "--no-cmd", "--memory-l=1G", "-eia64_inst_retired", example("fib")).stdout
+    )
 
 
 def test_options_after_the_program_are_the_programs() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from command import pfmon, refused
 from qemu_guests import compile_c
-from x86_64_host import MARKS
+from x86_64_host import AVX512, MARKS
 
 from pfmon.pmu.capture.precise_loads import PreciseLoads
 from pfmon.pmu.target import PEBS_DATA_SOURCE, PEBS_RECORD
@@ -95,7 +95,7 @@ def test_nehalem_counts_loads_of_lines_that_another_core_has(together: Path) -> 
     assert 2 * TURNS * 0.7 < found[modified] <= found[either]
 
 
-@pytest.mark.parametrize("machine", ["core2", "nehalem", "skylake", "icelake"])
+@pytest.mark.parametrize("machine", ["core2", "nehalem", "skylake", pytest.param("icelake", marks=AVX512)])
 def test_one_core_is_what_there_is_without_the_option(together: Path, machine: str) -> None:
     events = (f"--machine={machine}", "--quantum=100", "-e", "cpu-cycles,LLC_MISSES,branch-misses")
     assert counted(together, *events) == counted(together, "--cores=1", *events)

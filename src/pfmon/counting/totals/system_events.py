@@ -14,6 +14,7 @@ SIGNALS = {
     **{f"cpu_cpl_changes.{what}": f"privilege_changes.{what}" for what in ("all", "lvl0", "lvl1", "lvl2", "lvl3")},
     "uc_loads_retired": "uncacheable_accesses.loads",
     "uc_stores_retired": "uncacheable_accesses.stores",
+    "cpu_op_cycles_halted": "halted_cycles",
 }
 """An event's signal -> its source in system mode."""
 OF_PROGRAMS = ("Linux", "user program", "operating system")

@@ -198,7 +198,7 @@ class Session:
     ) -> RunOutcome:
         try:
             if self.plan.guest_pmu:
-                return self._run_for_system() if self.plan.whole_system else self._run_for_program()
+                return self._run_for_system() if self.plan.system else self._run_for_program()
             if self._tasks:
                 return self._run_followed(self._tasks, on_task)
             outcome = self._run_sampled(on_samples) if self._programmed.live else self._run(on_interval)

@@ -130,11 +130,6 @@ class RunPlan(NamedTuple):
         """Whether everything is looked at, or all calls, beside what counts."""
         return self.collect_report or self.collect_calls
 
-    @property
-    def whole_system(self) -> bool:
-        """Whether what runs is a whole processor's code (system mode)."""
-        return self.requests[0].whole_system
-
 
 def event_groups(plan: RunPlan) -> list[EventSets]:
     """The event sets of a plan, each programmed; none without events."""

@@ -139,7 +139,7 @@ cdef struct Block:               # ops and exit, used by every run, fill one lin
     Block* translated            # the next one of all translated blocks
 
 cdef struct Jump:                # target of an indirect branch to ``ip``
-    uint64_t ip
+    uint64_t ip                  # | mode_tag
     Block* block
 
 cdef struct Cpu:
@@ -158,6 +158,9 @@ cdef struct Cpu:
     uint32_t alat_used           # entries in use
     uint32_t level               # current privilege level
     uint32_t mode                # what translated blocks depend on (system_state.pxd); 0 in user mode
+    uint64_t mode_tag            # of entries of jump_cache in this mode; 0 in user mode
+    uint64_t ppl                 # the level as AR[PFS].ppl has it
+    uint64_t last_pfs            # the greatest AR[PFS] of a return that does not lower the privilege
     SystemState* system          # NULL: user mode
     # current frame marker
     uint32_t sof
@@ -221,6 +224,13 @@ cdef struct Cpu:
     uint8_t alat_lines[ALAT_LINES]          # entries by class of a line that they touch
     Translation tlb[TLB_SIZE]
     Jump jump_cache[JUMP_CACHE_SIZE]
+
+
+cdef inline void store_level(Cpu* cpu, uint32_t level) noexcept nogil:
+    """Set the privilege level."""
+    cpu.level = level
+    cpu.ppl = <uint64_t>level << 62
+    cpu.last_pfs = cpu.ppl | (~<uint64_t>0 >> 2)
 
 
 cdef inline int next_op(Cpu* cpu, Op* op) noexcept nogil:

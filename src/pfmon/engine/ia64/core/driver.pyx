@@ -68,7 +68,7 @@ cdef Block* next_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
         cpu.miss_link = NULL
     if cpu.ip & 15 == 0:
         known = &cpu.jump_cache[(cpu.ip >> 4) & (JUMP_CACHE_SIZE - 1)]
-        known.ip = cpu.ip
+        known.ip = cpu.ip | cpu.mode_tag
         known.block = block
     return block
 

@@ -46,7 +46,7 @@ cdef class Processor:
         self.stop_at = self.exact_at = ~<uint64_t>0
         self.blocks.table = &self.table.c
         memory.attach(self.cpu)
-        self.cpu.level = 3
+        store_level(self.cpu, 3)
         self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
         self.blocks.trace = trace
         self.cpu.traced = trace

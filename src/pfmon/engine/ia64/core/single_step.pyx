@@ -16,7 +16,7 @@ cdef void _load_state(Cpu* cpu, dict state) except *:
     """Fill a zeroed Cpu; constants (f0, f1, p0) in place."""
     cpu.pr = 1
     cpu.secure = 1
-    cpu.level = 3
+    store_level(cpu, 3)
     cpu.sof = 96
     cpu.fr[1].significand = <uint64_t>1 << 63
     cpu.fr[1].exponent = 0xFFFF

@@ -109,7 +109,7 @@ cdef inline void bring_back_frame(Cpu* cpu, int64_t sol, int64_t outputs) noexce
 cdef inline void push_frame(Cpu* cpu) noexcept nogil:
     """br.call: the outputs of the current frame become the new one. AR[PFS] gets the old marker and AR[EC]."""
     cdef int64_t sol = cpu.sol, outputs = cpu.sof - cpu.sol
-    cpu.pfs = pack_cfm(cpu) | cpu.ec << 52 | <uint64_t>cpu.level << 62
+    cpu.pfs = pack_cfm(cpu) | cpu.ec << 52 | cpu.ppl
     if unlikely((cpu.rrb_gr | cpu.rrb_fr | cpu.rrb_pr) != 0):
         physical_order(cpu)
     if unlikely(nat_anywhere(cpu)):

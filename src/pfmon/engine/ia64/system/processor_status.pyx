@@ -4,6 +4,7 @@ The user mask is Cpu.um, the privilege level Cpu.level, the slot a part of Cpu.i
 """
 
 from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memset
 
 from pfmon.stream._stream cimport NO_INSTRUCTION, Mark, indexed, mark_word
 
@@ -14,6 +15,21 @@ cdef enum:
 cdef uint64_t psr_of(Cpu* cpu) noexcept nogil:
     """PSR as `mov r1=psr` and interruptions see it, with ri = 0."""
     return cpu.system.psr | cpu.um | <uint64_t>cpu.level << PSR_CPL_SHIFT
+
+
+cdef uint64_t tag_of(Cpu* cpu, uint32_t mode) noexcept nogil:
+    """The tag of a mode's entries in the table of indirect branches; when all tags are given, it is begun anew."""
+    cdef SystemState* system = cpu.system
+    cdef uint32_t i
+    for i in range(system.mode_count):
+        if system.modes[i] == mode:
+            return i
+    if system.mode_count == MODE_TAGS:
+        system.mode_count = 0
+        memset(cpu.jump_cache, 0, sizeof(cpu.jump_cache))
+    system.modes[system.mode_count] = mode
+    system.mode_count += 1
+    return system.mode_count - 1
 
 
 cdef void update_mode(Cpu* cpu) noexcept nogil:
@@ -29,7 +45,7 @@ cdef void update_mode(Cpu* cpu) noexcept nogil:
     if cpu.um & UM_MFH: mode |= MODE_MFH
     if psr & PSR_PK: mode |= MODE_PK
     if mode != cpu.mode:
-        cpu.mode = mode
+        cpu.mode, cpu.mode_tag = mode, tag_of(cpu, mode)
         cpu.system.mode_changed = 1
     cpu.limit = NULL                     # interrupts, traps and stepping may depend on the other bits
 
@@ -50,21 +66,22 @@ cdef void set_bank(Cpu* cpu, uint32_t bank) noexcept nogil:
     cpu.system.bank_nats = nats
 
 
-cdef void set_level(Cpu* cpu, uint32_t level) noexcept nogil:
-    """Change the privilege level. Translations on the host side that only a higher privilege may use are dropped: a
+cdef void change_level(Cpu* cpu, uint32_t level) noexcept nogil:
+    """Change Cpu.level, and mark it. Translations on the host side that only a higher privilege may use are dropped: a
     more privileged level has all rights of a less privileged one (volume 2, table 4-2)."""
-    enter_level(cpu, level)
-    update_mode(cpu)
-
-
-cdef void enter_level(Cpu* cpu, uint32_t level) noexcept nogil:
     if level == cpu.level:
         return
     append_mark(cpu, mark_word(Mark.LEVEL_LEFT, indexed(cpu.level, NO_INSTRUCTION)))
     append_mark(cpu, mark_word(Mark.LEVEL_ENTERED, indexed(level, NO_INSTRUCTION)))
     if level > cpu.level:
         drop_privileged(cpu)
-    cpu.level = level
+    store_level(cpu, level)
+
+
+cdef void set_level(Cpu* cpu, uint32_t level) noexcept nogil:
+    """Change the privilege level."""
+    change_level(cpu, level)
+    update_mode(cpu)
 
 
 cdef void set_psr(Cpu* cpu, uint64_t value) noexcept nogil:
@@ -75,7 +92,7 @@ cdef void set_psr(Cpu* cpu, uint64_t value) noexcept nogil:
     set_bank(cpu, value & PSR_BN != 0)
     if (before ^ value) & (PSR_DT | PSR_PK | PSR_BE | PSR_DB):
         drop_filled(cpu)
-    enter_level(cpu, level)
+    change_level(cpu, level)
     cpu.um = value & USER_MASK_BITS
     system.psr = value & ~(PSR_CPL | PSR_RI | USER_MASK_BITS)
     update_mode(cpu)

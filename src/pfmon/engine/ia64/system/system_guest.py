@@ -266,8 +266,18 @@ class SystemGuest:
             time = max(0, timer - processor.retired)
             self._halted += time
             processor.advance_time(time)
+            self._mark_halted(time)
         if not processor.interrupt_pending:
             self._end_badly("the processor is halted, and no interrupt can wake it")
+
+    def _mark_halted(self, time: int) -> None:
+        """Put cycles of a halted processor into the stream (CYCLES_HALTED)."""
+        pieces, rest = divmod(time, 1 << 16)
+        for kind, value in ((Mark.HALTED_LONG, pieces), (Mark.HALTED, rest)):
+            while value:
+                part = min(value, (1 << 16) - 1)
+                self.processor.emit_mark(self._consumer, kind, part)
+                value -= part
 
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address."""

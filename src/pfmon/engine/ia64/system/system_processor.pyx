@@ -17,7 +17,8 @@ cdef void reset(Cpu* cpu) noexcept nogil:
     off, bank 1."""
     cdef SystemState* system = cpu.system
     cdef uint32_t i
-    cpu.level = 0
+    store_level(cpu, 0)
+    cpu.mode = ~<uint32_t>0
     cpu.um = 0
     cpu.secure = 0
     cpu.fpsr = 0x9804C0270033F

@@ -129,6 +129,7 @@ cdef enum:
     MODE_MFH = 1 << 8
     MODE_PK = 1 << 9
     PRIVILEGE_BITS = 15
+    MODE_TAGS = 16               # in the low bits of a bundle's address
 
     # Traps that follow an instruction, as bits of ISR.code (volume 2, table 8-3)
     TRAP_FP = 1 << 0
@@ -193,6 +194,8 @@ cdef struct SystemState:
     uint64_t marked_frame
     uint32_t deferred            # a speculative load's fault is deferred
     uint32_t ic_in_flight        # psr.ic was changed and not serialized
+    uint32_t modes[MODE_TAGS]    # by tag
+    uint32_t mode_count
     uint32_t mode_changed        # the next block is to be looked up: links of the last one do not hold
     uint32_t incomplete_frame    # mandatory loads of a return are left (RSE.CFLE)
     uint32_t frame_pending       # ... and are to be made before the next instruction

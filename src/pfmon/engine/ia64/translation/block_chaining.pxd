@@ -35,7 +35,7 @@ cdef inline int jump(Cpu* cpu, Exit* exit, uint64_t ip) noexcept nogil:
     """Retire the running block and enter the one at ``ip`` (a bundle address)."""
     cdef Jump* known = &cpu.jump_cache[(ip >> 4) & (JUMP_CACHE_SIZE - 1)]
     complete(cpu, exit)
-    if unlikely(known.block == NULL or known.ip != ip or known.block.exit.mode != cpu.mode):
+    if unlikely(known.block == NULL or known.ip != ip | cpu.mode_tag):
         cpu.ip = ip
         cpu.miss_link = NULL
         return STATUS_MISS

@@ -134,7 +134,7 @@ cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
         if unlikely(not pop_frame(cpu)):
             cpu.fault_op = op
             return STATUS_FAULT
-        if unlikely(cpu.pfs >> 62 > cpu.level):
+        if unlikely(cpu.pfs > cpu.last_pfs):
             return_to_level(cpu, <uint32_t>(cpu.pfs >> 62))
         cpu.mask |= <uint64_t>op.y
         return jump(cpu, exit, cpu.br[op.r2] & ~<uint64_t>15)
