@@ -1,19 +1,24 @@
 """A machine on a whole system's stream: interruptions, TLBs, physical tags, uncacheable memory."""
 
 from collections.abc import Sequence
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from grids import each
-from ia64_assembly import Line
-from system_machine import DT, IC, bubbles, code, occurrences, on_machine, run
+from ia64_assembly import CODE, Line
+from system_machine import DT, IC, VECTORS, bubbles, code, occurrences, on_machine, run
 
 from pfmon.counting.totals.counting_unit import MachineRecords
+from pfmon.engine.ia64._ia64 import SystemProcessor
 from pfmon.machine._machine import Machine, PhysicalAddresses
 from pfmon.machine.config.machine_config import load
 from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.pmu import get
 from pfmon.pmu.model.request import EventRequest, Request
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.session.run.system_pmu import SystemPmu
 from pfmon.stream.marks import Mark
 
 BREAK, EXTERNAL = 0x2C00, 0x3000
@@ -215,3 +220,44 @@ def test_many_pages_and_aliases_are_kept() -> None:
         for word in page(number << 12, (number % 37) << 12, number):
             pages.mark(word)
     assert all(pages.address_of(n << 12) & PHYSICAL == n % 37 << 12 for n in range(20_000))
+
+
+# --- captures
+
+TRACE = range(48, 64)
+PP, UNMASKED = 1 << 21, 1 << 14
+VECTOR, DCR = 0x40, 0
+
+
+def traced_flow(system: SystemProcessor) -> list[tuple[int, int]]:
+    """(source, target) of what the trace buffer of Montecito captures at all levels."""
+    shown = SimpleNamespace(traced=True, table=system.table, retired=0, ip=CODE)
+    system.set_cr(DCR, 1)  # pp: handlers are monitored, too
+    monitored = SystemPmu(get("montecito"), cast(Any, shown), load("montecito"))
+    with monitored.running:
+        for name, value in get("montecito").program(["ETB_EVENT"], plm=15, system_wide=True).writes.items():
+            monitored.access("write_pmc", int(name[3:]), value)
+        monitored.next_stop()
+        run(system, monitored.consumer)
+        monitored.access("write_pmc", 0, 1)  # freezes
+        entries = [monitored.access("read_pmd", number) for number in TRACE]
+    monitored.finish()
+    found = [(entry & ~15, bool(entry & 1)) for entry in entries if entry & 3]
+    return [(one, other) for (one, is_source), (other, _) in pairwise(found) if is_source]
+
+
+def test_exceptions_and_rfi_are_captured() -> None:
+    """From the break to its handler, and back to the instruction behind it (Montecito manual 3.3.10)."""
+    handler = VECTORS + BREAK
+    found = traced_flow(code(["nop.m 0", "break.i 5", "nop.m 0"], {BREAK: SKIP}, IC | PP))
+    back = handler + 16 * (len(SKIP) - 1)
+    assert found == [(CODE + 16, handler), (back, CODE + 32)]
+
+
+def test_an_external_interrupt_is_not_captured_but_its_rfi_is() -> None:
+    """3.3.10: exceptions excluding asynchronous interrupts."""
+    handler = ["mov r8=cr.ivr", "srlz.d", "mov cr.eoi=r0", "srlz.d", "rfi"]
+    system = code(["nop.m 0", f"ssm {UNMASKED}", "srlz.d", "nop.m 0"], {EXTERNAL: handler}, IC | PP)
+    system.raise_interrupt(VECTOR)
+    sources = [source for source, _ in traced_flow(system)]
+    assert sources == [VECTORS + EXTERNAL + 16 * (len(handler) - 1)]
