@@ -79,13 +79,13 @@ def can_assemble() -> bool:
     return all(map(shutil.which, (ASSEMBLER, "cpp")))
 
 
-def assemble(name: str, target: Path) -> None:
-    """The image, from its source."""
+def assemble(name: str, target: Path, folder: Path = FOLDER) -> None:
+    """The image, from its source in a folder."""
     script = str(FOLDER / "image.lds")
-    with tempfile.TemporaryDirectory() as folder:
-        text, thing, whole = (f"{folder}/{name}" for name in ("image.s", "image.o", "image.elf"))
+    with tempfile.TemporaryDirectory() as place:
+        text, thing, whole = (f"{place}/image.{kind}" for kind in ("s", "o", "elf"))
         for words in (
-            ["cpp", "-P", "-x", "assembler-with-cpp", str(FOLDER / f"{name}.S"), text],
+            ["cpp", "-P", "-x", "assembler-with-cpp", str(folder / f"{name}.S"), text],
             [ASSEMBLER, "-o", thing, text],
             [LINKER, "-z", "max-page-size=4096", "-T", script, "-static", "-nostdlib", "-o", whole, thing],
             ["ia64-linux-gnu-strip", whole],
