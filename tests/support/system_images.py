@@ -129,12 +129,13 @@ def main() -> int:
     """Assembles the images, or compares them with Ski."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ski", help="the simulator")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="of the sources to assemble")
     parser.add_argument("names", nargs="*", help="images (all)")
     given = parser.parse_args()
     found = 0
     for name in given.names or names():
         if given.ski is None:
-            assemble(name, image(name))
+            assemble(name, given.folder / f"{name}.elf", given.folder)
             continue
         try:
             differences = unexplained(name, ski(given.ski, name))

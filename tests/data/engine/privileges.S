@@ -1,7 +1,8 @@
 // Code at all privilege levels, monitored under each setting of PSR.up, PSR.pp and DCR.pp: levels change by break, rfi, epc,
 // br.ret, timer and overflow interrupts; PSR.up and pp by sum, rum, ssm and rsm. Of each setting it prints PMD4 to PMD7, 16
 // bits each, and the timer's ticks and overflow interrupts taken. What these are is counted one instruction after the
-// other (tests/support/plain_monitors.py); macros are those of tests/data/system/.
+// other (tests/support/plain_monitors.py); macros are those of tests/data/system/. It is assembled by
+//	python tests/support/system_images.py --folder tests/data/engine privileges
 #include "../system/system.h"
 #define TIMER	0x45
 #define VECTOR	0x50

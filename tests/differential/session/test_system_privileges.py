@@ -23,7 +23,7 @@ GUEST, GUEST_SLOW = {"guest_pmu": True}, {"guest_pmu": "exact", "slow": True}
 
 @cache
 def logged(present: bool) -> tuple[bytes, Counter[Logged]]:
-    """What the system prints, and how many instructions of each kind retire; ``present``: it has monitors that interrupt it."""
+    """What the system prints, and its instructions, each kind with its number; ``present``: it has monitors."""
     with TemporaryDirectory() as folder:
         output = Path(folder, "output")
         monitors, ending = stepped(IMAGE, output, present)
