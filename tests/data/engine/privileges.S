@@ -1,14 +1,12 @@
 // Code at all privilege levels, monitored under each setting of PSR.up, PSR.pp and DCR.pp: levels change by break, rfi, epc,
 // br.ret, timer and overflow interrupts; PSR.up and pp by sum, rum, ssm and rsm. Of each setting it prints PMD4 to PMD7, 16
-// bits each, and the timer's ticks and overflow interrupts taken. What these are is counted one instruction after the
-// other (tests/support/plain_monitors.py); macros are those of tests/data/system/. It is assembled by
+// bits each, and of the interrupts a sum of their places (IIP and ri; 32 bits), the timer's and the overflows (16 each). What
+// these are is counted one instruction after the other (tests/support/plain_monitors.py); macros are those of tests/data/system/. It is assembled by
 //	python tests/support/system_images.py --folder tests/data/engine privileges
 #include "../system/system.h"
 #define TIMER	0x45
 #define VECTOR	0x50
-#define PERIOD	701
-#define TICK	900
-#define COUNTS	(STATE + 0x400)			/* ticks, overflows */
+#define COUNTS	(STATE + 0x400)			/* ticks, overflows, places of all interrupts */
 #define OI	(1 << 5)
 #define PM	(1 << 6)
 #define RETIRED(plm)	(0x02000000 | 0x08 << 8 | (plm))
@@ -21,12 +19,25 @@
 	mov \file[r26] = r27
 	;;
 	.endm
-	.macro TIME				// the next tick; r26
+	.macro TIME				// the next tick; r26, r27
+	movl r27 = tick
+	;;
+	ld8 r27 = [r27]
 	mov r26 = ar.itc
 	;;
-	adds r26 = TICK, r26
+	add r26 = r27, r26
 	;;
 	mov cr.itm = r26
+	.endm
+	.macro RELOAD				// the first monitor; r26, r27
+	movl r27 = period
+	mov r26 = 4
+	;;
+	ld8 r27 = [r27]
+	;;
+	sub r27 = r0, r27
+	;;
+	mov pmd[r26] = r27
 	.endm
 	.macro WORK
 	{ .mii
@@ -47,7 +58,7 @@
 	HOOK again
 	SETCR dcr, \dcr
 	SETPM pmc, 0, 1
-	SETPM pmd, 4, -PERIOD
+	RELOAD
 	SETPM pmd, 5, 0
 	SETPM pmd, 6, 0
 	SETPM pmd, 7, 0
@@ -57,6 +68,7 @@
 	SETPM pmc, 7, \fourth
 	STORE COUNTS, 0
 	STORE COUNTS + 8, 0
+	STORE COUNTS + 16, 0
 	movl r4 = gate + IN(1, 0)
 	movl r6 = \psr				// p10: PSR.pp, p12: not PSR.up
 	;;
@@ -66,13 +78,12 @@
 	SETCR itv, TIMER
 	SETPM pmc, 0, 0
 	rsm psr.ic | psr.i
-	movl r27 = code
-	;;
 	srlz.i
 	;;
 	TIME
 	;;
 	movl r26 = KPSR | PSR_I | PSR_CPL(3) | (\psr)
+	movl r27 = code
 	;;
 	mov cr.ipsr = r26
 	mov cr.iip = r27
@@ -103,8 +114,11 @@
 	;;
 	ld8 r8 = [r9], 8
 	;;
-	ld8 r9 = [r9]
+	ld8 r10 = [r9], 8
 	shl r8 = r8, 16
+	;;
+	ld8 r9 = [r9]
+	or r8 = r8, r10
 	;;
 	or r8 = r8, r9
 	AT \name\()_taken
@@ -259,9 +273,20 @@ again:						// breaks are gone by, and may change the level; interrupts are coun
 	mov cr.ipsr = r20
 	br.cond.sptk.few 4f
 	;;
-2:	mov r22 = cr.ivr
+2:	movl r24 = COUNTS + 16			// shifted and added: IIP and ri
+	extr.u r23 = r20, 41, 2
+	;;
+	ld8 r25 = [r24]
+	add r23 = r23, r21
+	mov r22 = cr.ivr
+	;;
+	shl r23 = r23, 32
+	shladd r25 = r25, 2, r25
+	;;
+	add r25 = r23, r25
 	mov r23 = TIMER
 	;;
+	st8 [r24] = r25
 	cmp.eq p8, p9 = r22, r23
 	;;
 (p9)	adds r17 = 8, r17
@@ -281,10 +306,7 @@ again:						// breaks are gone by, and may change the level; interrupts are coun
 	br.cond.sptk.few 4f
 	;;
 3:	mov cr.eoi = r0
-	mov r18 = 4
-	mov r19 = -PERIOD
-	;;
-	mov pmd[r18] = r19
+	RELOAD
 	mov r18 = 0
 	;;
 	mov pmc[r18] = r0
@@ -308,3 +330,8 @@ settings:
 	SETTING each_pp_1, EACH(1, PSR_PP)
 	SETTING each_none_1, EACH(1, 0)
 	FINISH
+	.section .rodata, "a"
+	.align 8
+	stringz "periods"			// a test writes others behind it
+period:	data8 701
+tick:	data8 900

@@ -1,6 +1,7 @@
 """A system that changes its level and its PSR in every way there is (tests/data/engine/privileges.S): what its own
 monitors count, where they interrupt it, and what pfmon counts by level, against a log of its instructions."""
 
+import struct
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -80,6 +81,34 @@ def test_counts_by_level_are_the_logs(options: dict[str, Any]) -> None:
     assert output == printed
     assert counts == [expected(log, plm, event) for plm in PLMS for event in EVENTS]
     assert min(counts) > 0
+
+
+PERIODS = [(449, 350), (233, 1003), *((one, tick) for one in range(250, 1000, 83) for tick in (400, 511, 777))]
+"""Instructions of the first monitor between two overflows, and those between two ticks of the timer. A handler is to go
+on: it takes fewer."""
+KEY = b"periods\0"
+
+
+def image_with(period: int, tick: int) -> bytes:
+    """The image with periods of its own."""
+    image = IMAGE.read_bytes()
+    at = image.index(KEY) + len(KEY)
+    return image[:at] + struct.pack("<QQ", period, tick) + image[at + 16 :]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("period", "tick"),
+    [pytest.param(*one, marks=[pytest.mark.exhaustive] * (at > 1)) for at, one in enumerate(PERIODS)],
+)
+def test_interrupts_are_at_the_places_of_the_log(period: int, tick: int, tmp_path: Path) -> None:
+    image, output = tmp_path / "image", tmp_path / "output"
+    image.write_bytes(image_with(period, tick))
+    monitors, _ = stepped(image, output)
+    assert monitors.overflows > 20
+    for options in (GUEST, GUEST_SLOW, {"guest_pmu": "exact"}):
+        run = pfmon.run((), system=str(image), pmu="itanium2", events=["IA64_INST_RETIRED"], capture=True, **options)
+        assert run.output == output.read_bytes(), options
 
 
 @pytest.mark.slow
