@@ -1,6 +1,6 @@
 // Overflow interrupts of performance monitors that the code programs itself: the interrupt is taken before the next
 // instruction to execute, behind an instruction of each unit and slot, or where it is unmasked. Volume 2, 7.2, 5.8, 5.5.
-// Monitors are of an Itanium 2: IA64_INST_RETIRED is 8, NOPS_RETIRED 0x50. R8 is PMD4 (16 bits), IVR (16), PMC0 (16).
+// IA64_INST_RETIRED is 8 on each Itanium. R8 is PMD4 (16 bits), IVR (16), PMC0 (16).
 //with --guest-pmu
 //ski *: it has no performance monitors
 #include "system.h"
@@ -8,7 +8,6 @@
 #define OI	(1 << 5)
 #define PM	(1 << 6)
 #define RETIRED(plm)	(0x02000000 | 0x08 << 8 | OI | (plm))
-#define NOPS(plm)	(0x02000000 | 0x50 << 8 | OI | (plm))
 #define RUNNING	(KPSR | PSR_I | PSR_PP)
 #define ALL	(ISR | IIP | IIPA | IPSR | R8)
 
@@ -503,6 +502,34 @@ go_on:	mov r16 = cr.ipsr
 2:
 //= stepped 3000 isr=0000.1 iip=+000 ipsr=0000121008226000 count=0000000000000002 r8=0000000000500011 | volume 2, table 5-6: the trap first, the interrupt behind its handler
 
+	CASE branch_trapped
+	HOOK go_on_branch
+	MONITOR 1
+	RUN RUNNING | PSR_TB | PSR_RI(2), at_branch_trapped
+	.explicit
+	AT branch_trapped
+	{ .mib
+	nop.m 0
+	nop.i 0
+	br.cond.sptk.few 1f ;;
+	}
+	SKIPPED
+1:	SKIPPED
+	DONE branch_trapped, ISR | IIP | IPSR | COUNT | R8
+	br.cond.sptk.many 2f
+	;;
+go_on_branch:
+	mov r16 = cr.ipsr
+	movl r17 = PSR_TB
+	HOOK pmi
+	andcm r16 = r16, r17
+	;;
+	mov cr.ipsr = r16
+	;;
+	RETRY
+2:
+//= branch_trapped 3000 isr=0000.0 iip=+020 ipsr=0000101008226000 count=0000000000000002 r8=0000000000500011 | volume 2, table 5-6: the trap first, both at the target
+
 // masked, and where it is unmasked
 	AFTER not_enabled, 0, KPSR | PSR_PP
 	SKIPPED
@@ -614,6 +641,36 @@ go_on:	mov r16 = cr.ipsr
 	DRAIN
 //= vector_masked none r8=0000000000000011 | volume 2, 7.2.2: with PMV.m it is not held pending; the bits of PMC0 are set
 
+	CASE unmaskable
+	HOOK pmi
+	SETCR pmv, 2
+	MONITOR 1
+	SETCR tpr, 0x10000
+	RUN RUNNING, at_unmaskable
+	.explicit
+	AT unmaskable
+	SKIPPED
+	DONE unmaskable
+	SETCR pmv, VECTOR
+	DRAIN
+//= unmaskable 3000 isr=0000.1 iip=+000 iipa=+000 ipsr=0000121008226000 r8=0000000000020011 | volume 2, 5.8.3.3: TPR.mmi does not mask vector 2
+	CASE level3_priority
+	HOOK pmi
+	mov r8 = 0
+	MONITOR 1, RETIRED(8) | PM
+	SETCR tpr, VECTOR
+	RUN RUNNING | PSR_CPL(3), at_level3_priority
+	.explicit
+	AT level3_priority
+	SKIPPED
+	.default
+	DONE level3_priority, R8
+	OFF
+	DRAIN
+	mov r9 = cr.ivr
+	DRAIN
+//= level3_priority none r8=0000000000000000 | volume 2, 5.8.3.3: at every level
+
 // freezing, several monitors
 	CASE frozen
 	HOOK pmi
@@ -657,7 +714,7 @@ go_on:	mov r16 = cr.ipsr
 	CASE \name
 	HOOK pmi
 	SETPM pmd, 5, -(\second)
-	SETPM pmc, 5, NOPS(1) | PM
+	SETPM pmc, 5, RETIRED(1) | PM
 	MONITOR 2
 	RUN RUNNING, at_\name
 	.explicit
@@ -673,12 +730,8 @@ go_on:	mov r16 = cr.ipsr
 	DONE first_of_two
 	OFF
 //= first_of_two 3000 isr=0000.1 iip=+000 iipa=+000 ipsr=0000121008226000 r8=0000ffff00500021 | volume 2, 7.2.2: the first overflow freezes the other monitor
-	TWO not_both, 2
-	{ .mii
-	adds r5 = 1, r5
-	nop.i 0
-	nop.i 0 ;;
-	}
+	TWO not_both, 3
+	SKIPPED
 	DONE not_both
 	OFF
 //= not_both 3000 isr=0000.2 iip=+000 iipa=+000 ipsr=0000141008226000 r8=0000000000500011 | volume 2, 7.2.2

@@ -32,6 +32,13 @@ def test_monitors_are_the_images_with_guest_pmu_alone(name: str) -> None:
     assert without.returncode == 0
 
 
+@pytest.mark.slow
+@each("pmu", ["itanium", "montecito"])
+def test_overflows_interrupt_at_the_same_places_on_each_itanium(pmu: str) -> None:
+    ran = pfmon("--system", str(system_images.image("overflow")), "--guest-pmu", "--pmu", pmu)
+    assert ran.stdout.splitlines() == system_images.expected("overflow")
+
+
 @each("name", NAMES)
 def test_every_case_has_a_line_and_a_section(name: str) -> None:
     printed = [text.split()[0] for text, _ in system_images.sections(name)]
