@@ -4,6 +4,7 @@ the counting path is used: neither stream nor blocks."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -56,6 +57,8 @@ class PlainMonitors:
         """``present``: else the system has no monitors, as without --guest-pmu."""
         self.log: list[Logged] = []
         self.interruptions = 0
+        self.changes: Counter[tuple[int, int]] = Counter()
+        """Of the level: from, to."""
         self.overflows = 0
         numbers = COUNTERS if present else ()
         self._registers = dict.fromkeys([f"{kind}{n}" for kind in ("pmc", "pmd") for n in numbers], 0)
@@ -65,6 +68,7 @@ class PlainMonitors:
         self._interrupt: Callable[[], None] = lambda: None
         self._guest: SystemGuest
         self._before = (0, 0, Privilege(0, 0, 0))
+        self._level = 0
 
     consumer = Consumer()
     pmu = None
@@ -95,6 +99,7 @@ class PlainMonitors:
     def next_stop(self) -> int:
         processor = self._guest.processor
         self._before = (processor.retired, processor.ip, Privilege.of(processor.psr))
+        self._change(self._level, processor.level)
         return processor.retired + 1
 
     def update_registers(self) -> None:
@@ -107,8 +112,14 @@ class PlainMonitors:
             ip = processor.ip & ~15
             privilege = Privilege(0, privilege.up, processor.cr(DCR) & 1)
             self.interruptions += 1
+            self._change(self._level, 0)
         self.log.append(Logged(privilege, self._is_nop(ip)))
         self._count(self.log[-1])
+
+    def _change(self, level: int, now: int) -> None:
+        if level != now:
+            self.changes[level, now] += 1
+        self._level = now
 
     def _is_nop_at(self, ip: int) -> bool:
         """Whether there is a nop at an address, of any region: the image maps pages to the memory at their offsets."""

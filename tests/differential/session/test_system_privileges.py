@@ -83,6 +83,21 @@ def test_counts_by_level_are_the_logs(options: dict[str, Any]) -> None:
     assert min(counts) > 0
 
 
+@pytest.mark.slow
+def test_changes_of_the_level_are_the_logs(tmp_path: Path) -> None:
+    """Also where a level is left before an instruction retires in it: a break that rfi returns to."""
+    changes = stepped(IMAGE, tmp_path / "output", False)[0].changes
+    names = ["CPU_CPL_CHANGES_ALL", *(f"CPU_CPL_CHANGES_LVL{level}" for level in range(4))]
+    for slow in (False, True):
+        run = pfmon.run(
+            (), system=str(IMAGE), pmu="montecito", events=names, priv_levels=",".join(["0123"] * 5), slow=slow,
+            capture=True,
+        )  # fmt: skip
+        of_level = [sum(number for pair, number in changes.items() if level in pair) for level in range(4)]
+        assert [count.value for count in run.counts] == [changes.total(), *of_level]
+        assert min(of_level) > 0
+
+
 PERIODS = [(449, 350), (233, 1003), *((one, tick) for one in range(250, 1000, 83) for tick in (400, 511, 777))]
 """Instructions of the first monitor between two overflows, and those between two ticks of the timer. A handler is to go
 on: it takes fewer."""
