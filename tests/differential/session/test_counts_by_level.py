@@ -205,9 +205,7 @@ def test_changes_of_level_count_at_the_level_that_is_left(plm: int) -> None:
     assert min(found) > 0
 
 
-@pytest.mark.parametrize(
-    "name", ["CYCLES_HALTED", "BE_EXE_BUBBLE_BANK_SWITCH", "BE_RSE_BUBBLE_BANK_SWITCH", "L2I_UC_READS_ALL_ALL"]
-)
+@pytest.mark.parametrize("name", ["BE_EXE_BUBBLE_BANK_SWITCH", "BE_RSE_BUBBLE_BANK_SWITCH", "L2I_UC_READS_ALL_ALL"])
 def test_what_only_a_kernel_does_is_refused(name: str) -> None:
     """Of programs it is 0, of a whole processor's code unknown."""
     ProgrammedPmu(get("montecito"), Request((EventRequest(name),)))

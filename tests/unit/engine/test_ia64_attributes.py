@@ -218,6 +218,10 @@ def expected_effect(row: Row) -> Effect:
         return Effect.EFFECT_PAUSE
     if row.text == "srlz.i":
         return Effect.EFFECT_SERIALIZE
+    if head == "itc":
+        return Effect.EFFECT_INSERT_DATA if parts == ["d"] else Effect.EFFECT_INSERT_CODE
+    if head == "ptc" and parts == ["e"]:
+        return Effect.EFFECT_PURGE
     if head == "mov" and operands.startswith(("pr=", "pr.rot=")):
         return Effect.EFFECT_ALL_PREDICATES
     return {
@@ -227,6 +231,7 @@ def expected_effect(row: Row) -> Effect:
         "loadrs": Effect.EFFECT_LOADRS,
         "fc": Effect.EFFECT_FLUSH_LINE,
         "mf": Effect.EFFECT_FENCE,
+        "rfi": Effect.EFFECT_RETURN_FROM,
     }.get(head, Effect.EFFECT_NONE)
 
 

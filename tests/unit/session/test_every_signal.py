@@ -3,6 +3,7 @@
 import pytest
 from grids import each
 
+from pfmon.counting.totals import system_events
 from pfmon.counting.totals.cycle_records import MARKED
 from pfmon.counting.totals.record_query import names
 from pfmon.machine._machine import Occurrence
@@ -49,6 +50,7 @@ def test_every_signal_of_the_machine_is_counted_by_some_event() -> None:
         if term in machine_signals.meanings()
     }
     used |= {signal for of_core in RATIOS.values() for ratio in of_core.values() for signal in ratio[:2]}
+    used |= set(system_events.SIGNALS.values())
     everything = set().union(*map(counted, pmus()))
     assert set(machine_signals.meanings()) - everything - used == set()
 
