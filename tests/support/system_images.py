@@ -4,6 +4,8 @@ What a case prints stands in the source behind it, as the manual determines it, 
 
     //= name 1000 isr=0000+r.0 iip=+000 | volume 2, 8.3
 
+A line `//with --guest-pmu` names options that the image needs.
+
     python tests/support/system_images.py            # assembles all of them (binutils-ia64-linux-gnu)
     python tests/support/system_images.py --ski bski # compares them with Ski: lines that differ and are not known to
 """
@@ -26,6 +28,7 @@ SKI_OPTIONS = ("-noconsole", "-palen", "50")
 """Output on stdout, and the physical addresses of the later Itaniums."""
 SECONDS = 20
 EXPECTED = re.compile(r"^\s*//= (?P<text>.*) \| (?P<source>.+)$")
+OPTIONS = re.compile(r"^//with (?P<options>.+)$", re.MULTILINE)
 SKI = re.compile(r"^\s*//ski (?P<text>\S+): (?P<why>.+)$")
 
 
@@ -54,6 +57,12 @@ def sections(name: str) -> list[tuple[str, str]]:
     return [(match["text"].rstrip(), match["source"]) for match in found if match]
 
 
+def options(name: str) -> list[str]:
+    """What the command needs to run the image, besides --system."""
+    found = OPTIONS.search("\n".join(_lines(name)))
+    return found["options"].split() if found else []
+
+
 def expected(name: str) -> list[str]:
     """The lines that it has to print."""
     return [*(text for text, _ in sections(name)), "end"]
@@ -70,13 +79,13 @@ def can_assemble() -> bool:
     return all(map(shutil.which, (ASSEMBLER, "cpp")))
 
 
-def assemble(name: str, target: Path) -> None:
-    """The image, from its source."""
+def assemble(name: str, target: Path, folder: Path = FOLDER) -> None:
+    """The image, from its source in a folder."""
     script = str(FOLDER / "image.lds")
-    with tempfile.TemporaryDirectory() as folder:
-        text, thing, whole = (f"{folder}/{name}" for name in ("image.s", "image.o", "image.elf"))
+    with tempfile.TemporaryDirectory() as place:
+        text, thing, whole = (f"{place}/image.{kind}" for kind in ("s", "o", "elf"))
         for words in (
-            ["cpp", "-P", "-x", "assembler-with-cpp", str(FOLDER / f"{name}.S"), text],
+            ["cpp", "-P", "-x", "assembler-with-cpp", str(folder / f"{name}.S"), text],
             [ASSEMBLER, "-o", thing, text],
             [LINKER, "-z", "max-page-size=4096", "-T", script, "-static", "-nostdlib", "-o", whole, thing],
             ["ia64-linux-gnu-strip", whole],
@@ -120,15 +129,16 @@ def main() -> int:
     """Assembles the images, or compares them with Ski."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ski", help="the simulator")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="of the sources to assemble")
     parser.add_argument("names", nargs="*", help="images (all)")
-    options = parser.parse_args()
+    given = parser.parse_args()
     found = 0
-    for name in options.names or names():
-        if options.ski is None:
-            assemble(name, image(name))
+    for name in given.names or names():
+        if given.ski is None:
+            assemble(name, given.folder / f"{name}.elf", given.folder)
             continue
         try:
-            differences = unexplained(name, ski(options.ski, name))
+            differences = unexplained(name, ski(given.ski, name))
         except subprocess.TimeoutExpired:
             differences = [f"{name}: no end after {SECONDS} s"]
         print(*differences, sep="\n", end="\n" if differences else "")

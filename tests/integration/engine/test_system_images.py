@@ -16,9 +16,27 @@ NAMES = system_images.names()
 @pytest.mark.slow
 @each("name", NAMES)
 def test_image_prints_what_the_manual_says(name: str) -> None:
-    ran = pfmon("--system", str(system_images.image(name)))
+    ran = pfmon("--system", str(system_images.image(name)), *system_images.options(name))
     assert ran.stdout.splitlines()[: len(system_images.expected(name))] == system_images.expected(name)
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.slow
+@each("name", [name for name in NAMES if "--guest-pmu" in system_images.options(name)])
+def test_monitors_are_the_images_with_guest_pmu_alone(name: str) -> None:
+    image = str(system_images.image(name))
+    slow = pfmon("--system", image, "--guest-pmu=exact", "--slow")
+    assert slow.stdout.splitlines() == system_images.expected(name)
+    without = pfmon("--system", image)
+    assert not [line for line in without.stdout.splitlines() if line.split()[1:2] == ["3000"]]
+    assert without.returncode == 0
+
+
+@pytest.mark.slow
+@each("pmu", ["itanium", "montecito"])
+def test_overflows_interrupt_at_the_same_places_on_each_itanium(pmu: str) -> None:
+    ran = pfmon("--system", str(system_images.image("overflow")), "--guest-pmu", "--pmu", pmu)
+    assert ran.stdout.splitlines() == system_images.expected("overflow")
 
 
 @each("name", NAMES)

@@ -114,8 +114,7 @@ cdef struct Link:
     uint64_t ip                  # target bundle | slot
 
 cdef struct Exit:                # operand of a block's last operation
-    uint32_t id                  # of the block
-    uint32_t mode                # Cpu.mode in which it runs; 0 in user mode
+    uint64_t id                  # of the block
     uint32_t length              # instructions
     uint32_t need_sof            # smallest CFM.sof that covers all the block's targets
     uint64_t return_ip           # the bundle after its last one
@@ -134,6 +133,7 @@ cdef struct Block:               # ops and exit, used by every run, fill one lin
     uint32_t cut                 # the first instructions of a block that was left in its middle: 1 after a failed
                                  # check (its last instruction), 2 before a fault, 3 before an edge
     uint64_t physical            # physical address of its first bundle; 0 in user mode
+    uint32_t mode                # Cpu.mode in which it runs; 0 in user mode
     Block* same                  # the next one in its chain of Blocks.by_code
     Block* beside                # while translated: the next one in its chain of Blocks.by_ip
     Block* translated            # the next one of all translated blocks

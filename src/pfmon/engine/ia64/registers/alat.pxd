@@ -2,7 +2,8 @@
 
 An entry is found by its physical register; a store removes the entries that it overlaps. When the table is full, the
 oldest entry is replaced. The host scans the entries only when one may match: it keeps the number of entries for
-registers of each of 128 classes, and in 16-byte lines of each of 256 classes.
+registers of each of 128 classes, and in 16-byte lines of each of 256 classes. In system mode, where entries have
+physical addresses, all lines count as having one.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -104,7 +105,5 @@ cdef inline void alat_insert(Cpu* cpu, Op* op, uint32_t tag, uint64_t address, u
 
 cdef inline void alat_store(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
     """A store of ``size`` bytes, at most a line: removes the entries that overlap it."""
-    if unlikely(cpu.system != NULL):
-        address = alat_address(cpu, address)
     if unlikely(cpu.alat_lines[line_of(address)] | cpu.alat_lines[line_of(address + size - 1)]):
         alat_overlap(cpu, address, size)

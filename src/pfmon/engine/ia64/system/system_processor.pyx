@@ -29,6 +29,7 @@ cdef void reset(Cpu* cpu) noexcept nogil:
     system.cr[CR_PTA] = 15 << 2
     system.cr[CR_ITV] = system.cr[CR_PMV] = system.cr[CR_CMCV] = MASKED
     system.cr[CR_LRR0] = system.cr[CR_LRR1] = MASKED
+    alat_clear(cpu)
     update_mode(cpu)
 
 

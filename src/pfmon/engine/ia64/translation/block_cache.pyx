@@ -31,7 +31,7 @@ cdef BlockPlace place_of_block(const Cpu* cpu, uint64_t ip) noexcept nogil:
 
 
 cdef inline bint is_at(const Block* block, uint64_t ip, const BlockPlace* place) noexcept nogil:
-    return block.ip == ip and block.exit.mode == place.mode and block.physical == place.physical
+    return block.ip == ip and block.mode == place.mode and block.physical == place.physical
 
 
 cdef Block* find_block(BlockCache* blocks, uint64_t ip, const BlockPlace* place) noexcept nogil:
@@ -167,8 +167,8 @@ cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32
     block.length = length
     block.cut = cut
     block.physical = place.physical
-    block.exit.mode = place.mode
-    block.exit.id = <uint32_t>blocks.count
+    block.mode = place.mode
+    block.exit.id = blocks.count
     block.exit.length = length
     first = fresh_instruction(table, 0)
     for i in range(length):
@@ -189,7 +189,7 @@ cdef Block* cut_block(BlockCache* blocks, Block* whole, uint32_t length, uint32_
     """The first ``length`` instructions of ``whole`` as a block that only the stream uses."""
     cdef Block* block = blocks.by_code[code_hash(whole.instructions, length)]
     cdef BlockPlace place
-    place.physical, place.mode = whole.physical, whole.exit.mode
+    place.physical, place.mode = whole.physical, whole.mode
     place.privilege = blocks.table.instructions[blocks.table.heads[whole.exit.id].first].privilege
     while block != NULL:
         if is_at(block, whole.ip, &place) and block.cut == kind and same_code(block, whole.instructions, length) \
