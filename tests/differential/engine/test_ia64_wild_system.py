@@ -10,6 +10,9 @@ from grids import each
 from pfmon.engine.ia64._ia64 import CHECK, PMD, STOP, AddressSpace, SystemProcessor
 from pfmon.isa.ia64.bundle import TEMPLATES
 from pfmon.isa.ia64.instruction_set import INSTRUCTIONS
+from pfmon.machine._machine import Machine
+from pfmon.machine.config.machine_config import load
+from pfmon.machine.config.machine_figures import ITANIUMS
 from pfmon.stream._stream import Consumer, Kind
 
 MEMORY = 1 << 20
@@ -162,3 +165,20 @@ def test_wild_blocks_at_level_0_do_what_their_instructions_do(part: int) -> None
         for limit in (7, 100, 1000):
             assert run(whole, limit) == run(single, limit), seed
             assert state(whole) == state(single), seed
+
+
+@each("part", range(2))
+def test_a_machine_takes_wild_code_with_its_memo_and_without(part: int) -> None:
+    """And interruptions between which nothing retires."""
+    for seed in range(40 * part, 40 * part + 40):
+        seen = []
+        for memo in (True, False):
+            made = processor(seed, 96, True)
+            machine = Machine(load(ITANIUMS[seed % len(ITANIUMS)]), made.table, (), memo)
+            made.stop_exactly_at(RUN)
+            while made.run(machine) == PMD:
+                made.answer_pmd(7)
+            machine.finish()
+            assert not machine.failure, seed
+            seen.append((machine.cycles, machine.occurrences(), sorted(machine.bubbles()), machine.levels()))
+        assert seen[0] == seen[1], seed

@@ -1,9 +1,8 @@
-"""A machine's reading of a whole system's stream: marks give its pages their frames, and code
-has physical addresses."""
+"""A machine's reading of a whole system's stream: marks give its pages their frames, and code has physical addresses."""
 
 from libc.stdint cimport uint64_t
 
-from pfmon.stream._stream cimport BLOCK_MASK, Failure, Mark, mark_kind
+from pfmon.stream._stream cimport BLOCK_MASK, Mark, mark_kind
 
 
 cdef void consume_system(Machine machine, const uint64_t* words, uint64_t count) noexcept nogil:
@@ -39,9 +38,11 @@ cdef inline void take_system_mark(Machine machine, uint64_t mark) noexcept nogil
     if kind == Mark.PAGE_ADDRESS or kind == Mark.PAGE_FRAME:
         machine.pages.take_page(mark)
     elif kind == Mark.WALK_ADDRESS:
-        if not hold_mark(&machine.held, mark):
-            machine.fail(Failure.TOO_MANY_MARKS)
+        hold_mark(&machine.held, mark)       # with its walk
     else:
+        if machine.held.mark_count + 2 > MAX_BLOCK_MARKS:    # interruptions, and nothing that retires between them
+            machine.advance(0)
+            machine.held.mark_count = 0      # before the first block they are of none
         machine.take_mark(mark)
 
 
