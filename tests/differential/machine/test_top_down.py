@@ -87,7 +87,9 @@ def analysis(command: Sequence[str], machine: str) -> TopDown:
     return found
 
 
-@pytest.mark.parametrize("machine", first_quick(MACHINES))
+@pytest.mark.parametrize(
+    "machine", first_quick(pytest.param(name, marks=AVX512) if name == "icelake" else name for name in MACHINES)
+)
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_levels_of_examples_add_up(name: str, machine: str) -> None:
     analysis([str(EXAMPLES / "x86_64" / name), *SMALL[name]], machine)

@@ -235,6 +235,7 @@ def one_has_the_pmu(options: Options) -> None:
     """Either pfmon or the program uses the PMU; a system has it beside the counts of a whole run."""
     if not options.guest_pmu:
         return
+    user = "system" if options.system else "program, and pfmon counts nothing"
     refuse(
         {
             "-e": bool(options.events) and not options.system,
@@ -246,7 +247,7 @@ def one_has_the_pmu(options: Options) -> None:
             "--follow-...": options.follows,
             "--slow": options.slow and options.guest_pmu == MACHINE,
         },
-        "--guest-pmu gives the PMU to the program, and pfmon counts nothing: leave {} out",
+        f"--guest-pmu gives the PMU to the {user}: leave {{}} out",
         "--guest-pmu",
     )
     refuse(

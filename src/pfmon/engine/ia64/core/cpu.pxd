@@ -53,7 +53,7 @@ cdef enum Status:
     STATUS_EDGE = 8              # leave the block before op.index: an exact stop
     STATUS_PMD = 9               # leave before op.index: it reads the performance data register cpu.fault_info
 
-# Interruption vectors that user code can cause (SDM volume 2, table 5-?: names of the vectors).
+# Interruption vectors that user code can cause (SDM volume 2, chapter 8: names of the vectors).
 # The 82-bit floating-point register format (SDM volume 1, 5.1): value =
 # (-1)^sign * significand * 2^(exponent - 65535 - 63). NaTVal: sign 0, exponent 0x1FFFE, significand 0.
 cdef struct FloatRegister:

@@ -17,7 +17,7 @@ cdef enum:
     OF_DATA = 16                 # ISR has r, w, na, sp, rs, ed and the code of a non-access
     OF_FETCH = 32                # ISR.x
 
-    # ISR.code of non-access references (volume 2, table 5-7? of 5.5.2)
+    # ISR.code of non-access references (volume 2, table 5-1)
     CODE_TPA = 0
     CODE_FC = 1
     CODE_PROBE = 2
