@@ -243,8 +243,6 @@ cdef void complete_unaligned(Cpu* cpu, uint64_t address, int kind) noexcept nogi
 
 cdef uint8_t* read_slowly(Cpu* cpu, uint64_t address, uint32_t size) noexcept nogil:
     """As ``readable``, for all cases."""
-    if cpu.system != NULL:
-        return system_read(cpu, address, size, size)
     return read_span(cpu, address, size, size)
 
 
@@ -285,8 +283,6 @@ cdef uint8_t* read_span(Cpu* cpu, uint64_t address, uint32_t size, uint32_t alig
 
 cdef int write_slowly(Cpu* cpu, uint64_t address, const uint8_t* data, uint32_t size) noexcept nogil:
     """Write ``size`` bytes in every case; 0 and the fault in ``cpu`` when it cannot be done."""
-    if cpu.system != NULL:
-        return system_write(cpu, address, data, size, size)
     return write_span(cpu, address, data, size, size)
 
 

@@ -130,12 +130,12 @@ cdef uint8_t* refer(Cpu* cpu, DataReference* reference, uint32_t size, uint64_t*
     cdef bint covers
     cdef int found = translate_data(cpu, reference, &entry, size)
     cpu.fault = FAULT_NONE
-    cpu.system.attribute = entry.attribute
     if found:
         cpu.system.deferred = 0
         return refuse(cpu, reference.address, reference.rights, found)
     if cpu.system.deferred:
         return NULL
+    cpu.system.attribute = entry.attribute
     physical[0] = physical_of(&entry, reference.address, reference.virtual)
     host = physical_memory(cpu, physical[0], reference.rights & WRITE != 0)
     if host != NULL:

@@ -81,7 +81,6 @@ cdef int handle_fault(Cpu* cpu, BlockCache* blocks) noexcept nogil:
 cdef int handle_system_status(Cpu* cpu, BlockCache* blocks, int status) noexcept nogil:
     """Handle the status of a chain in system mode; an ExitReason, or 0 to continue."""
     cdef uint32_t index
-    cdef int why = 0
     if status == STATUS_BREAK or status == STATUS_FAULT or status == STATUS_EDGE or status == STATUS_PMD:
         index = cpu.fault_op.index
         note_before(cpu, blocks, index)
@@ -97,20 +96,21 @@ cdef int handle_system_status(Cpu* cpu, BlockCache* blocks, int status) noexcept
     return handle_status(cpu, blocks, status)
 
 
+cdef void follow_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil:
+    """Drop links between pages if translations of instruction addresses have changed."""
+    if (<MemoryMap*>cpu.memory).fetch_changed:
+        unlink_pages(cpu, blocks)
+        (<MemoryMap*>cpu.memory).fetch_changed = 0
+
+
 cdef Block* system_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """The block at cpu.ip in this mode, translated if necessary; NULL: the fetch faults (cpu.fault)."""
     cdef SystemState* system = cpu.system
     if system.mode_changed:
         cpu.miss_link = NULL
         system.mode_changed = 0
-    if (<MemoryMap*>cpu.memory).fetch_changed:
-        unlink_pages(cpu, blocks)
-        (<MemoryMap*>cpu.memory).fetch_changed = 0
     cpu.fault = fetch_page(cpu, cpu.ip)
-    if (<MemoryMap*>cpu.memory).fetch_changed:   # the walker inserted, and replaced, translations
-        unlink_pages(cpu, blocks)
-        (<MemoryMap*>cpu.memory).fetch_changed = 0
-        system.mode_changed = 0
+    follow_translations(cpu, blocks)     # also those that the walker has inserted
     if cpu.fault:
         cpu.fault_address = cpu.ip & ~<uint64_t>15
         return NULL
