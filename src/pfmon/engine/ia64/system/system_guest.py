@@ -165,7 +165,7 @@ class SystemGuest:
             self.processor.set_device(uart, uart + REGISTERS, Uart(self.console))
 
     def _reset(self) -> None:
-        """What firmware finds in registers (volume 2, 11.2.2); all stacked ones are in the frame."""
+        """Set the registers as at reset (volume 2, 11.2.2); the frame has all stacked registers."""
         processor = self.processor
         processor.set_cfm(RESET_FRAME)
         processor.set_gr(PROCESSOR_ID, 0)
@@ -240,7 +240,7 @@ class SystemGuest:
         self._on_notice(f"{text}, at {where}")
         self._ending = ExitReport(ENDED_BADLY, 0, text, where)
 
-    # What firmware and simulator calls ask for (firmware/pal_call.py, simulator_calls.py):
+    # The interface of firmware and simulator calls (firmware/pal_call.py, simulator_calls.py):
 
     @property
     def nanoseconds(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 ADDRESS, BYTES = 0xFEE0_0000, 2 << 20
-"""Where it is unless PAL_PLATFORM_ADDR moves it, and its size."""
+"""The physical address at reset (PAL_PLATFORM_ADDR can change it) and the size of the block."""
 MESSAGES = 1 << 20
 """Bytes of the lower half, whose addresses are those of processors."""
 XTP = 0x1E0008
