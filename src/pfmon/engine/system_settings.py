@@ -53,11 +53,16 @@ class ProcessorDescription(NamedTuple):
     pmu: PmuDescription = NO_PMU
 
 
+INSTRUCTIONS, CYCLES = "instructions", "cycles"
+
+
 class SystemSettings(NamedTuple):
     """``memory``: bytes of physical memory, from address 0 on; ``uart``: physical address of the serial port, None:
-    there is none; ``guest_pmu``: the system programs the performance monitors."""
+    there is none; ``guest_pmu``: the system programs the performance monitors; ``itc``: what the interval timer counts,
+    INSTRUCTIONS or the machine's CYCLES."""
 
     memory: int
     uart: int | None
     processor: ProcessorDescription
     guest_pmu: bool = False
+    itc: str = INSTRUCTIONS

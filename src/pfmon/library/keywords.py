@@ -123,6 +123,7 @@ class Keywords(TypedDict, total=False):
     system: str
     memory: int | str
     uart: int | str
+    itc: str
     partial: bool
 
 

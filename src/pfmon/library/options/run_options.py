@@ -140,6 +140,8 @@ class Options(OptionRecord):
     """Bytes of its physical memory."""
     uart: int | None
     """Physical address of its serial port; None: it has none."""
+    itc: str
+    """What its interval timer counts: instructions or cycles."""
 
     @property
     def demangle(self) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pfmon.engine.system_settings import CYCLES, INSTRUCTIONS
 from pfmon.errors import BadValueError
+from pfmon.library.options import python_values
 from pfmon.library.options.kinds import WORD, converted
-from pfmon.library.options.option import Option, Topic
+from pfmon.library.options.option import Kind, Option, Topic, put
 from pfmon.library.options.option_values import size, whole_number
 
 MEGABYTE = 1 << 20
@@ -33,6 +35,13 @@ def device_address(option: str, text: str) -> int:
     return found
 
 
+def time_base(option: str, text: str | None) -> str:
+    """Return what the interval timer counts, checked."""
+    if text not in (INSTRUCTIONS, CYCLES):
+        raise BadValueError(f"--{option}={text}: {INSTRUCTIONS} or {CYCLES} is wanted").about(f"--{option}")
+    return text
+
+
 SYSTEM = Topic(
     "system",
     "A whole system: an IA-64 image on the bare processor, from privilege level 0 on",
@@ -59,6 +68,19 @@ SYSTEM = Topic(
             "a serial port (8250) at this physical address, behind the memory: standard input and output",
             converted(device_address),
             "ADDRESS",
+            keyword=True,
+            needs=("a system",),
+        ),
+        Option(
+            "itc",
+            "what the system's interval timer counts: instructions, or the machine's cycles (instructions)",
+            Kind(
+                time_base,
+                lambda name, value: time_base(name, python_values.text(name, value)),
+                put,
+                default=INSTRUCTIONS,
+            ),
+            "instructions|cycles",
             keyword=True,
             needs=("a system",),
         ),

@@ -163,7 +163,7 @@ cdef bint before_instruction(Cpu* cpu, int* why) noexcept nogil:
     if system.traps:
         deliver(cpu, FAULT_TRAP, NULL)
         return True
-    if cpu.retired >= system.timer_at:
+    if cpu.retired >= next_match(system):
         timer_matched(cpu)
     if system.psr & PSR_I and deliverable(system) >= 0:
         deliver_external(cpu)
@@ -211,7 +211,7 @@ cdef int drive_system(Processor self, Consumer consumer, bint single) noexcept n
             continue
         if cpu.mark_count:               # of the fetch
             write_marks(cpu)
-        exact = min(self.exact_at, system.timer_at)
+        exact = min(self.exact_at, next_match(system))
         cpu.limit = self.next_limit(exact)
         system.run_start = cpu.out
         system.collects = system.psr & PSR_IC != 0

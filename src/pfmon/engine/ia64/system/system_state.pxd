@@ -179,6 +179,8 @@ cdef struct SystemState:
     uint64_t irr[4]
     uint64_t in_service[4]
     uint64_t timer_at            # instructions retired when ITC matches ITM, or NO_TIME
+    uint32_t external_clock      # ITC is another clock's (SystemProcessor.pass_time), not the retired instructions
+    uint64_t clock_read          # ... instructions retired when it was last read
     # the running instruction and its page
     uint64_t code_physical       # physical address of the small page that holds the block to be translated
     uint8_t* code_host           # its host address
@@ -225,3 +227,4 @@ cdef enum PmuAccess:
     WRITE_PMC = 3
     WRITE_IBR = 4
     WRITE_DBR = 5
+    USE_CLOCK = 6                # ITC or ITM is accessed, and ITC is another clock's
