@@ -98,9 +98,9 @@ cdef int handle_system_status(Cpu* cpu, BlockCache* blocks, int status) noexcept
 
 cdef void follow_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """Drop links between pages if translations of instruction addresses have changed."""
-    if (<MemoryMap*>cpu.memory).fetch_changed:
+    if cpu.system.fetch_changed:
         unlink_pages(cpu, blocks)
-        (<MemoryMap*>cpu.memory).fetch_changed = 0
+        cpu.system.fetch_changed = 0
 
 
 cdef Block* system_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
@@ -193,9 +193,8 @@ cdef int drive_system(Processor self, Consumer consumer, bint single) noexcept n
             consumer.consume(self.buffer, cpu.out - self.buffer)
             cpu.out = self.buffer
             self.poll()
-        if (<MemoryMap*>cpu.memory).code_written:
-            forget_translations(cpu, blocks)
-            forget_code(cpu)
+        if (<MemoryMap*>cpu.memory).code_written or system.code_stale:
+            forget_written_code(cpu, blocks)
         if system.machine_check != NULL:
             why = WHY_CHECK
             break

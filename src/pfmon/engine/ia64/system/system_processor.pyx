@@ -41,7 +41,7 @@ cdef class SystemProcessor(Processor):
     CHECK for a machine check, and STOP; faults are interruptions of the program.
     """
 
-    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False):
+    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False, BlockTable table=None):
         self.cpu.system = <SystemState*>calloc(1, sizeof(SystemState))
         if self.cpu.system == NULL:
             raise MemoryError
@@ -80,6 +80,20 @@ cdef class SystemProcessor(Processor):
         self.devices.append(device)
         system.devices[system.device_count] = Device(start, end, <void*>device)
         system.device_count += 1
+
+    def connect(self, processors):
+        """Make this one of the processors of a system, which have the same memory. All of them are connected, and live
+        as long as one of them runs. ValueError: more than there is room for."""
+        cdef SystemProcessor one
+        if len(processors) > MAX_PROCESSORS:
+            raise ValueError(f"{len(processors)} processors: there is room for {MAX_PROCESSORS}")
+        for i, one in enumerate(processors):
+            self.cpu.system.processors[i] = one.cpu
+        self.cpu.system.processor_count = len(processors)
+
+    def begin_turn(self):
+        """Another processor has executed: its stores may be to what this one's ALAT has."""
+        alat_clear(self.cpu)
 
     # --- interrupts and time
 

@@ -126,7 +126,7 @@ cdef int mov_to_rr(Cpu* cpu, Op* op) noexcept nogil:
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
     cpu.system.rr[region_of(cpu.gr[op.r3])] = value
     drop_filled(cpu)
-    (<MemoryMap*>cpu.memory).fetch_changed = 1
+    cpu.system.fetch_changed = 1
     cpu.system.mode_changed = 1
     cpu.limit = NULL
     return next_op(cpu, op)
@@ -154,7 +154,7 @@ cdef int mov_to_pkr(Cpu* cpu, Op* op) noexcept nogil:
                 cpu.system.pkr[i] &= ~<uint64_t>1
     cpu.system.pkr[place] = value
     drop_filled(cpu)
-    (<MemoryMap*>cpu.memory).fetch_changed = 1
+    cpu.system.fetch_changed = 1
     cpu.limit = NULL
     return next_op(cpu, op)
 
