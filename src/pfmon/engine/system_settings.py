@@ -55,10 +55,10 @@ class ProcessorDescription(NamedTuple):
 
 
 class PackedProgram(NamedTuple):
-    """A program that a Linux kernel runs. ``path``: the host's; ``arguments``: with its name; ``environment``: NAME=VALUE
-    of each variable; ``directory``: in which it begins; ``sysroot``: where its interpreter and libraries are, None:
-    nowhere; ``files``: further files and directories, (host's path, guest's); ``outputs``: files that the system hands
-    out when the program has ended, (guest's path, host's)."""
+    """A program that a Linux kernel runs. ``path``: the host's; ``arguments``: with its name; ``environment``:
+    NAME=VALUE of each variable; ``directory``: in which it begins; ``sysroot``: where its interpreter and libraries
+    are, None: nowhere; ``files``: further files and directories, (host's path, guest's); ``outputs``: files that the
+    system hands out when the program has ended, (guest's path, host's)."""
 
     path: str
     arguments: Sequence[bytes]

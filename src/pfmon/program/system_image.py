@@ -9,8 +9,10 @@ and in physical mode bit 63 is a memory attribute (IA-64 manual, volume 2, 4.1 a
 from __future__ import annotations
 
 import itertools
+import os
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pfmon.errors import PfmonError
 from pfmon.program import elf
@@ -33,8 +35,22 @@ MOST_BYTES, MOST_MEMORY = 1 << 28, 1 << 27
 
 def load(path: str, content: bytes | None = None) -> Program:
     """Read a system image; ``content``: that of the file, if it is known. PfmonError: it cannot be read, or is none."""
-    data = unpacked(read_file(path, executable=False), path) if content is None else content
+    data = _content(path) if content is None else content
     return Program(Image(path, data, parse(data, path), 0), None)
+
+
+def _content(path: str) -> bytes:
+    """The content of a file, unpacked; that of the last one is kept for as long as it does not change."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return read_file(path, executable=False)  # which says what is wrong
+    return _kept_content(path, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1)
+def _kept_content(path: str, *_: int) -> bytes:
+    return unpacked(read_file(path, executable=False), path)
 
 
 def is_linux_kernel(path: str) -> bool:

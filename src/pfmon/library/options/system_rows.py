@@ -90,9 +90,7 @@ SYSTEM = Topic(
             keyword=True,
             needs=("a system",),
         ),
-        Option(
-            "append", "the command line of a Linux kernel", TEXT, "TEXT", keyword=True, needs=("a system",)
-        ),
+        Option("append", "the command line of a Linux kernel", TEXT, "TEXT", keyword=True, needs=("a system",)),
         Option(
             "initrd",
             "the initial file system of a Linux kernel that runs no PROGRAM: a cpio archive",

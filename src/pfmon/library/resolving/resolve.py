@@ -150,6 +150,8 @@ def system_of(options: Options, processor: Processor, command: Sequence[str]) ->
 
 def _boot(options: Options, command: Sequence[str]) -> BootSettings | None:
     """How the image boots, if it is a Linux kernel."""
+    from pathlib import Path
+
     from pfmon.program.system_image import is_linux_kernel
 
     if not is_linux_kernel(options.system):
@@ -160,7 +162,7 @@ def _boot(options: Options, command: Sequence[str]) -> BootSettings | None:
             find_program(command[0]),
             [os.fsencode(word) for word in command],
             [os.fsencode(entry) for entry in environment(options.host_env, options.environment)],
-            os.getcwd(),
+            str(Path.cwd()),
             options.sysroot,
             options.guest_files,
             options.guest_outputs,

@@ -102,8 +102,10 @@ class Uart:
                 self._scratch = value
 
     def _waits(self) -> bool:
-        """Whether a character has been received; it is held until it is read."""
-        if self._received is None and not self._modem & LOOP:
+        """Whether a character has been received; it is held until it is read. With an interrupt nothing comes before
+        the system wants one for it, so that what is typed meanwhile is not lost."""
+        wanted = self._set_line is None or self._enabled & RECEIVED
+        if self._received is None and wanted and not self._modem & LOOP:
             self._received = self._console.read()
         return self._received is not None
 

@@ -1,7 +1,7 @@
 """Calls of SAL and of EFI's runtime services: they come from their entry points by two reserved breaks (services.S).
 
-A procedure is a generator. It yields each access that it makes to its caller's memory, which the entry point does by the
-caller's own translations, and returns its results.
+A procedure is a generator. It yields each access that it makes to its caller's memory, which the entry point does by
+the caller's own translations, and returns its results.
 """
 
 from __future__ import annotations
@@ -83,9 +83,7 @@ def store(address: int, content: bytes) -> Steps:
 class FirmwareCalls:
     """The calls of one processor. ``procedures``: by the number of their entry point."""
 
-    def __init__(
-        self, processor: CalledProcessor, procedures: Mapping[int, Callable[[Arguments], Procedure]]
-    ) -> None:
+    def __init__(self, processor: CalledProcessor, procedures: Mapping[int, Callable[[Arguments], Procedure]]) -> None:
         self._processor = processor
         self._procedures = procedures
         self._running: Procedure | None = None
@@ -119,6 +117,4 @@ class FirmwareCalls:
 
     def _arguments(self) -> Arguments:
         size = self._processor.cfm & SIZE_OF_FRAME
-        return [
-            self._processor.gr(FIRST_ARGUMENT + place) if place < size else 0 for place in range(ARGUMENTS)
-        ]
+        return [self._processor.gr(FIRST_ARGUMENT + place) if place < size else 0 for place in range(ARGUMENTS)]

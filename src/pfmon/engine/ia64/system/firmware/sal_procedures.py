@@ -30,8 +30,8 @@ class Handler(NamedTuple):
 
 
 class Sal:
-    """SAL of a platform, and what it has been told. ``frequency``: MHz of the platform's clock; ``processors``: how many
-    there are; ``handlers``: by the number of their vector."""
+    """SAL of a platform, and what it has been told. ``frequency``: MHz of the platform's clock; ``processors``: how
+    many there are; ``handlers``: by the number of their vector."""
 
     def __init__(self, frequency: int, processors: int = 1) -> None:
         self.frequency, self.processors = frequency, processors
@@ -113,9 +113,9 @@ def pci_config_write(_: Sal, given: Arguments) -> Results:
 
 
 def freq_base(sal: Sal, given: Arguments) -> Results:
-    """SAL_FREQ_BASE: hertz of the platform's clock, with no drift (all ones: not known). There is no other input."""
+    """SAL_FREQ_BASE: hertz of the platform's clock, which has no drift. There is no other input."""
     if given[0] == PLATFORM_CLOCK:
-        return (0, sal.frequency * HERTZ, -1)
+        return (0, sal.frequency * HERTZ, 0)
     return (UNIMPLEMENTED,) if given[0] in (INTERVAL_CLOCK, REAL_TIME_CLOCK) else (INVALID_ARGUMENT,)
 
 

@@ -10,8 +10,9 @@ from pfmon.program.image import Image
 MOST_BYTES = 2047
 """COMMAND_LINE_SIZE of IA-64 is 2048."""
 CONSOLE = re.compile(r"(?:^|\s)(?:console|earlycon)(?:=|\s|$)")
-SIMULATOR_CALL = re.compile(rb"[\x00-\x1f]\x08\x00\x40\x00[\x00\x40\x80\xc0]", re.DOTALL)
-"""A bundle that begins with ``break.m 0x80001``: 41 bits behind the template."""
+BREAKS = ((b"\x08\x00\x40\x00", 1, b"\xe0\x3f"), (b"\x10\x00\x80\x00", 6, b"\xc0\x7f"))
+"""``break.m 0x80001`` in the first and in the second slot of a bundle (bits 5 to 45, 46 to 86): four bytes with all
+bits that are set, their place in the bundle, and which bits of the bytes around them belong to the instruction."""
 BUNDLE = 16
 
 
@@ -32,4 +33,14 @@ def _console(image: Image, uart: int) -> str:
 
 def makes_simulator_calls(data: bytes) -> bool:
     """Whether there is a bundle for one in a file."""
-    return any(found.start() % BUNDLE == 0 for found in SIMULATOR_CALL.finditer(data))
+    return any(_has_break(data, *one) for one in BREAKS)
+
+
+def _has_break(data: bytes, pattern: bytes, place: int, own: bytes) -> bool:
+    at = data.find(pattern)
+    while at >= 0:
+        before, behind = data[at - 1 : at], data[at + len(pattern) : at + len(pattern) + 1]
+        if at % BUNDLE == place and not (before[0] & own[0] or (behind and behind[0] & own[1])):
+            return True
+        at = data.find(pattern, at + 1)
+    return False

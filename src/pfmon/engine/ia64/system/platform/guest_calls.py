@@ -52,8 +52,8 @@ class GuestMemory(Protocol):
 
 
 class GuestCalls:
-    """Answers the requests. ``files``: the host's descriptors of the program's standard files; ``outputs``: host's paths
-    of the files to be handed over; ``end``: ends the run."""
+    """Answers the requests. ``files``: the host's descriptors of the program's standard files; ``outputs``: host's
+    paths of the files to be handed over; ``end``: ends the run."""
 
     def __init__(
         self,

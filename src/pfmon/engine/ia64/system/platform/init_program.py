@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from pfmon.engine.system_settings import PackedProgram
-from pfmon.program.elf import ET_EXEC, PF_R, PF_W, PF_X, PT_LOAD, PROGRAM_HEADER
+from pfmon.program.elf import ET_EXEC, PF_R, PF_W, PF_X, PROGRAM_HEADER, PT_LOAD
 from pfmon.program.elf_machine import EM_IA_64
 
 CODE, DATA = 0x4000_0000_0000_0000, 0x6000_0000_0000_0000

@@ -10,19 +10,16 @@ from pfmon.engine.ia64.system.platform.packed_files import packed
 from pfmon.engine.system_settings import BootSettings
 from pfmon.errors import PfmonError
 from pfmon.program.image import Image, read_file
+from pfmon.program.system_image import unpacked
 
 PAGE = 64 << 10
 """The largest page of a kernel."""
-NEWC, COMPRESSED = (b"070701", b"070702"), {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x89LZO": "lzo",
-    b"\x02\x21\x4c\x18": "lz4",
-    b"\x5d\x00\x00": "lzma",
-}
-"""How archives begin; a kernel may be able to unpack the others."""
+NEWC = (b"070701", b"070702")
+COMPRESSED = (b"BZh", b"\x28\xb5\x2f\xfd", b"\x89LZO", b"\x02\x21\x4c\x18", b"\x5d\x00\x00")
+"""How archives begin; those of bzip2, zstd, lzo, lz4 and lzma are left to the kernel."""
+HEADER_BYTES = 110
+SIZE, NAME_LENGTH = slice(54, 62), slice(94, 102)
+TRAILER = b"TRAILER!!!\0"
 NOTHING = 0
 
 
@@ -39,7 +36,7 @@ def place_initial_files(memory: PhysicalMemory, image: Image, boot: BootSettings
     if boot.program:
         content, what = packed(boot.program), "the program with its files"
     elif boot.initrd:
-        content, what = read_file(boot.initrd, executable=False), boot.initrd
+        content, what = unpacked(read_file(boot.initrd, executable=False), boot.initrd), boot.initrd
         _check(content, boot.initrd)
     else:
         return InitialFiles()
@@ -57,22 +54,26 @@ def place_initial_files(memory: PhysicalMemory, image: Image, boot: BootSettings
 
 def _check(content: bytes, name: str) -> None:
     """PfmonError: a file is no archive that a kernel could unpack, or is damaged."""
-    if content.startswith(tuple(COMPRESSED)):
+    if content.startswith(COMPRESSED):
         return
     if not content.startswith(NEWC):
         raise PfmonError(f"--initrd={name}: is no cpio archive (newc), nor a compressed one").about("--initrd")
     at = 0
     while True:
-        head = content[at : at + 110]
-        try:
-            size, length = int(head[54:62], 16), int(head[94:102], 16)
-        except ValueError:
-            size = length = -1
-        if len(head) < 110 or not head.startswith(NEWC) or size < 0 or length < 1:
+        head = content[at : at + HEADER_BYTES]
+        size, length = _number(head[SIZE]), _number(head[NAME_LENGTH])
+        if len(head) < HEADER_BYTES or not head.startswith(NEWC) or size < 0 or length < 1:
             raise PfmonError(f"--initrd={name}: damaged cpio archive: no entry at byte {at}").about("--initrd")
-        path = content[at + 110 : at + 110 + length]
-        if path == b"TRAILER!!!\0":
+        if content[at + HEADER_BYTES : at + HEADER_BYTES + length] == TRAILER:
             return
-        at = (at + 110 + length + 3 & -4) + (size + 3 & -4)
+        at = (at + HEADER_BYTES + length + 3 & -4) + (size + 3 & -4)
         if at > len(content):
-            raise PfmonError(f"--initrd={name}: damaged cpio archive: it ends within {path[:-1]!r}").about("--initrd")
+            raise PfmonError(f"--initrd={name}: damaged cpio archive: its last file is not whole").about("--initrd")
+
+
+def _number(digits: bytes) -> int:
+    """A hexadecimal number of eight digits; -1: it is none."""
+    try:
+        return int(digits, 16)
+    except ValueError:
+        return -1

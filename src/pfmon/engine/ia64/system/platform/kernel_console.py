@@ -23,8 +23,8 @@ HALTED = "reboot: System halted"
 
 class KernelConsole(Console):
     """``shown``: its text is written as it comes. A return before a line feed is left out unless a terminal gets it.
-    ``exit_on``: a pattern, "" for none; ``on_end`` is called when the pattern matches the line so far, or the kernel has
-    halted, or panicked: with the reason of a panic."""
+    ``exit_on``: a pattern, "" for none; ``on_end`` is called when the pattern matches the line so far, or the kernel
+    has halted, or panicked: with the reason of a panic."""
 
     def __init__(
         self,

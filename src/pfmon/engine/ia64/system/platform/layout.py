@@ -1,7 +1,7 @@
 """Where things are in the physical addresses of the platform that a Linux kernel boots on.
 
-Memory begins at 0, and all of the firmware is at its end: a kernel with flat memory (CONFIG_FLATMEM) takes whatever lies
-below the highest page that is its own.
+Memory begins at 0, and all of the firmware is at its end: a kernel with flat memory (CONFIG_FLATMEM) takes whatever
+lies below the highest page that is its own.
 """
 
 from __future__ import annotations

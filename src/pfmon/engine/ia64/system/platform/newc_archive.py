@@ -13,7 +13,7 @@ MOST_BYTES = (1 << 32) - 1
 
 
 class NewcArchive:
-    """Entries in their order. Directories of an entry come before it, once; a path that is there already is left out."""
+    """Entries in their order. Directories of an entry come before it, once; a path that is there is left out."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
