@@ -26,13 +26,14 @@ def command_line(image: Image, boot: BootSettings, uart: int) -> bytes:
 
 def _console(image: Image, uart: int) -> str:
     """The serial port, from the beginning on; a kernel with a console of simulator calls shows its beginning itself."""
-    if makes_simulator_calls(image.data):
+    parts = (image.data[one.offset : one.offset + one.file_size] for one in image.elf.segments)
+    if any(map(makes_simulator_calls, parts)):
         return "console=hvc0"
     return f"earlycon=uart8250,mmio,{uart:#x} console=ttyS0"
 
 
 def makes_simulator_calls(data: bytes) -> bool:
-    """Whether there is a bundle for one in a file."""
+    """Whether there is a bundle for one in code."""
     return any(_has_break(data, *one) for one in BREAKS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Sequence
 from importlib.resources import files
@@ -52,15 +53,20 @@ class _Strings:
 def _data(wanted: PackedProgram, program: str) -> bytes:
     strings = _Strings(DATA + STRINGS)
     words = (
-        strings.text(program.encode(errors="surrogateescape")),
+        strings.text(os.fsencode(program)),
         strings.array(wanted.arguments),
         strings.array(wanted.environment),
-        strings.text(wanted.directory.encode(errors="surrogateescape")),
+        strings.text(os.fsencode(wanted.directory)),
         strings.array([text.encode() for mount in MOUNTS for text in mount]),
-        strings.array([guest.encode(errors="surrogateescape") for guest, _ in wanted.outputs]),
+        strings.array([_absolute(wanted, guest) for guest, _ in wanted.outputs]),
     )
     head = struct.pack(f"<{len(words)}Q", *words)
     return head + bytes(STRINGS - len(head)) + bytes(strings.content)
+
+
+def _absolute(wanted: PackedProgram, path: str) -> bytes:
+    """A path from the directory in which the program begins."""
+    return os.fsencode(path if path.startswith("/") else f"{wanted.directory}/{path}")
 
 
 def _elf(code: bytes, data: bytes) -> bytes:
