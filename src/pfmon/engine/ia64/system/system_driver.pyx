@@ -51,7 +51,8 @@ cdef int handle_break(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """A break: a request of the engine's user, or the Break Instruction fault."""
     cdef uint32_t index = cpu.fault_op.index
     cdef Instruction* ins = &cpu.block.instructions[index]
-    if cpu.level == 0 and is_reserved_break(cpu.system, cpu.fault_info):
+    if cpu.fault_info == cpu.system.user_break or (
+            cpu.level == 0 and is_reserved_break(cpu.system, cpu.fault_info)):
         handle_status(cpu, blocks, STATUS_BREAK)
         cpu.miss_link = NULL
         return WHY_BREAK

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData, SystemPmu
@@ -30,6 +30,9 @@ from pfmon.program.image import Program
 from pfmon.program.loaded_objects import LoadedObjects, place_of
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
+
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
 
 LONGEST_BLOCK = 96
 RESET_FRAME = 96
@@ -79,14 +82,16 @@ class SystemGuest:
         """``make``: gives the processor, None: the engine's."""
         self.program = program
         self._system, self._settings, self._on_notice = system, settings, on_notice
-        self.console = Console(settings.standard_files, on_notice)
+        self._console = Console(settings.standard_files, on_notice)
         self.memory = PhysicalMemory(system.memory)
         self.memory.load(program.image)
         _check_uart(system)
         made = (make or _processor)(self.memory.space, max_block=1 if slow else LONGEST_BLOCK, trace=trace)
         self.processor: SystemProcessor = made
         self.processor.set_cpuid(cpuid(model))
-        self.processor.set_reserved_breaks([simulator_calls.BREAK, CALL_BREAK, WORD_BREAK])
+        self._platform = self._make_platform()
+        ours = [simulator_calls.BREAK, CALL_BREAK, WORD_BREAK]
+        self.processor.set_reserved_breaks([*ours, *(self._platform.reserved_breaks if self._platform else ())])
         self._set_geometry(SIZES[model])
         self._place_devices()
         self._code = stubs()
@@ -116,6 +121,17 @@ class SystemGuest:
             trace=wanted.addresses,
             on_notice=wanted.on_notice,
         )
+
+    def _make_platform(self) -> LinuxPlatform | None:
+        """What a Linux kernel boots on; None: the image brings its own."""
+        if self._system.boot is None:
+            return None
+        from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
+
+        image, settings = self.program.image, self._settings
+        platform = LinuxPlatform(self, self.memory, image, self._system, settings, self._on_notice)
+        self.processor.set_user_break(platform.user_break)
+        return platform
 
     instruction_set = InstructionSet.IA64
     capabilities = Capabilities(addresses=True, performance_data=True, takes_turns=True, system=True)
@@ -163,7 +179,9 @@ class SystemGuest:
         block = InterruptBlock(self.processor)
         self.processor.set_device(interrupt_block.ADDRESS, interrupt_block.ADDRESS + interrupt_block.BYTES, block)
         uart = self._system.uart
-        if uart is not None:
+        if self._platform:
+            self._platform.place_devices(self.processor, block)
+        elif uart is not None:
             self.processor.set_device(uart, uart + REGISTERS, Uart(self.console))
 
     def _reset(self) -> None:
@@ -174,6 +192,8 @@ class SystemGuest:
         processor.set_gr(PAL_PROC, self.memory.firmware)
         processor.set_gr(SELF_TEST, 0)
         processor.set_ip(self.program.image.elf.physical_entry)
+        if self._platform:
+            self._platform.begin(processor)
 
     def set_monitoring(self, on: bool, locked: bool) -> None:
         """Nothing: PSR is the system's, and counters that it may read are its own (--guest-pmu)."""
@@ -227,6 +247,8 @@ class SystemGuest:
     def _break(self, immediate: int) -> None:
         if immediate == simulator_calls.BREAK:
             self._simulator_call()
+        elif self._platform and immediate not in (CALL_BREAK, WORD_BREAK):
+            self._platform.take(immediate, self.processor)
         elif self.processor.level:  # the firmware is for level 0 alone (volume 2, 11.10.2.2)
             self._end_badly("machine check: PAL's code executed at a level other than 0")
         else:
@@ -256,7 +278,17 @@ class SystemGuest:
         self._on_notice(f"{text}, at {where}")
         self._ending = ExitReport(ENDED_BADLY, 0, text, where)
 
-    # The interface of firmware and simulator calls (firmware/pal_call.py, simulator_calls.py):
+    # The interface of firmware, simulator calls and platform (pal_call.py, simulator_calls.py, linux_platform.py):
+
+    @property
+    def console(self) -> Console:
+        """What its user sees and types."""
+        return self._platform.console if self._platform else self._console
+
+    def finish(self, ending: ExitReport) -> None:
+        """End the run."""
+        self._ending = ending
+        self.processor.request_stop()
 
     @property
     def nanoseconds(self) -> int:
@@ -284,6 +316,10 @@ class SystemGuest:
         timer = processor.next_timer
         if timer is not None:
             time = max(0, timer - processor.retired)
+            if self._platform:
+                self._platform.halted(time * 1000 // self._system.processor.frequency)
+                if processor.interrupt_pending:
+                    return
             self._halted += time
             processor.advance_time(time)
             self._mark_halted(time)
@@ -326,5 +362,7 @@ class SystemGuest:
 
     def close(self) -> None:
         """Free the memory, and give the terminal back."""
+        if self._platform:
+            self._platform.close()
         self.console.close()
         self.memory.space.clear()

@@ -24,6 +24,7 @@ cdef void reset(Cpu* cpu) noexcept nogil:
     cpu.fpsr = 0x9804C0270033F
     system.psr = PSR_BN
     system.timer_at = NO_TIME
+    system.user_break = NO_BREAK
     for i in range(8):
         system.rr[i] = DEFAULT_PAGE
     system.cr[CR_PTA] = 15 << 2
@@ -70,6 +71,10 @@ cdef class SystemProcessor(Processor):
         for i, number in enumerate(numbers):
             self.cpu.system.reserved_breaks[i] = number
         self.cpu.system.reserved_break_count = len(numbers)
+
+    def set_user_break(self, number):
+        """Set the immediate of a break for which ``run`` returns BREAK at each level; None: there is none."""
+        self.cpu.system.user_break = NO_BREAK if number is None else <uint64_t>number
 
     def set_device(self, uint64_t start, uint64_t end, device):
         """Let physical addresses [start, end), where no memory is, be a device: ``device.read(offset, size)`` and

@@ -55,6 +55,7 @@ cdef extern from *:
     uint64_t ISR_ED "PFMON_PSR(43)"
     uint64_t REGION_OFFSET "((1ULL << 61) - 1)"                  # bits 60:0 of a virtual address
     uint64_t IFS_VALID "PFMON_PSR(63)"
+    uint64_t NO_BREAK "(~0ULL)"                                  # no immediate of a break
     uint64_t NO_TIME "(~0ULL)"                                   # of a timer that is not set
 
 cdef enum:
@@ -216,6 +217,7 @@ cdef struct SystemState:
     void* processors[MAX_PROCESSORS] # the Cpu of each processor of the system
     uint32_t processor_count
     uint32_t code_stale          # code that is translated was written by another processor
+    uint64_t user_break          # the immediate that is reserved at each level, or NO_BREAK
     Device devices[MAX_DEVICES]
     uint32_t device_count
     const char* machine_check    # why the processor stopped, or NULL
