@@ -57,6 +57,8 @@ class ProcessorDescription(NamedTuple):
 INSTRUCTIONS, CYCLES = "instructions", "cycles"
 QUANTUM = 10_000
 """Instructions of a processor's turn."""
+COUPLED = 2
+"""Processors of a system whose streams two machines read: hardware threads of a core, or cores."""
 
 
 class PackedProgram(NamedTuple):

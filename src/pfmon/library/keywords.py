@@ -124,6 +124,7 @@ class Keywords(TypedDict, total=False):
     memory: int | str
     uart: int | str
     itc: str
+    processors: int
     append: str
     initrd: Path
     guest_files: str | Sequence[str] | Mapping[str, str]

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.system_settings import CYCLES, BootSettings, PackedProgram, SystemSettings
+from pfmon.engine.system_settings import COUPLED, CYCLES, BootSettings, PackedProgram, SystemSettings
+from pfmon.engine.system_settings import QUANTUM as SYSTEM_QUANTUM
 from pfmon.errors import PfmonError
 from pfmon.library.checks.option_checks import images_run_alone
 from pfmon.library.options.run_options import Options
@@ -150,7 +151,14 @@ def system_of(options: Options, processor: Processor, command: Sequence[str]) ->
         )
     processor_described = described(processor.figures(), processor.model, has_pmu)
     return SystemSettings(
-        options.memory, options.uart, processor_described, has_pmu, options.itc, _boot(options, command)
+        options.memory,
+        options.uart,
+        processor_described,
+        has_pmu,
+        CYCLES if options.smt_threads else options.itc,
+        _boot(options, command),
+        COUPLED if options.smt_threads else options.processors,
+        options.quantum or SYSTEM_QUANTUM,
     )
 
 

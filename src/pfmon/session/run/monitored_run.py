@@ -291,7 +291,7 @@ class Session:
 
     def _connect_clock(self, machine: object) -> None:
         """Let the interval timer of a system count the cycles of its machine, if the plan says so."""
-        if not self.plan.counts_time_in_cycles:
+        if not self.plan.counts_time_in_cycles or self.plan.hardware_thread:
             return
         from pfmon.engine.ia64.system.system_guest import SystemGuest
         from pfmon.session.run.machine_run import MachineRun

@@ -38,8 +38,11 @@ cdef class ThreadSwitch(CoupledMachines):
     # --- events
 
     cdef void l3_miss(self, int64_t found, int64_t back) noexcept nogil:
-        if self.is_absent(1 - self.running):
-            return                       # there is no other thread to compare with
+        if self.is_absent(1 - self.running):     # there is no other thread to compare with
+            if self.whole_system and self.asleep[1 - self.running]:
+                self.gated += 1
+                self.next_event = -1
+            return
         self.add_event(found, self.running, 0)
         self.add_event(back if back > found else found, self.running, 1)
         self.look_ahead()
@@ -174,12 +177,17 @@ cdef class ThreadSwitch(CoupledMachines):
         return self.ended[thread] or self.asleep[thread] or self.starved[thread]
 
     cdef void on_sleep(self, SwitchedThread thread) noexcept nogil:
+        if self.whole_system and self.asleep[self.running]:
+            thread.record_low_power()
         self.switch_away(thread.drain_pipeline(), BY_LOW_POWER)
 
     cdef void on_wake(self, SwitchedThread thread) noexcept nogil:
         if not self.is_absent(1 - self.running):
             self.quantum_end = thread.drain_pipeline() + self.quantum
             self.look_ahead()
+
+    cdef void on_interrupt(self) noexcept nogil:
+        self.urgency[1 - self.running] = max(<uint8_t>INTERRUPT_URGENCY, self.urgency[1 - self.running])
 
     cdef void on_begin(self, SwitchedThread thread) noexcept nogil:
         if self.handed_over:
