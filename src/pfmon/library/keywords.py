@@ -123,7 +123,7 @@ class Keywords(TypedDict, total=False):
     system: str
     memory: int | str
     uart: int | str
-    append: str
+    cmdline: str
     initrd: Path
     guest_files: str | Sequence[str] | Mapping[str, str]
     guest_outputs: str | Sequence[str] | Mapping[str, str]

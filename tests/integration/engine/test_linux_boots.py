@@ -84,7 +84,7 @@ def explained(line: str) -> bool:
 
 
 def test_console_is_ski_s_but_for_known_lines(kernels: Path) -> None:
-    options = ("--append", "console=hvc0 loglevel=8", "--memory=272M")
+    options = ("--cmdline", "console=hvc0 loglevel=8", "--memory=272M")
     ran = pfmon("--system", str(kernels / "vmlinux-ssc"), *options, *COUNTED)
     assert ran.returncode == 0, ran.stderr
     text = ran.stdout[: ran.stdout.index("reboot: Restarting system") + len("reboot: Restarting system")]
@@ -125,7 +125,7 @@ def test_kernel_boots_with_all_memory_and_on_each_processor(kernels: Path) -> No
 
 
 def test_panic_is_said_with_the_console(kernels: Path) -> None:
-    options = ("--append", "rdinit=/none init=/none")
+    options = ("--cmdline", "rdinit=/none init=/none")
     ran = pfmon("--system", str(kernels / "vmlinux-plain"), *options, *COUNTED, "--", str(SHELL))
     assert ran.returncode == 125
     assert "] Kernel panic - not syncing: Requested init /none failed" in ran.stderr

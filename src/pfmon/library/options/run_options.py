@@ -140,7 +140,7 @@ class Options(OptionRecord):
     """Bytes of its physical memory."""
     uart: int | None
     """Physical address of its serial port; None: it has none, or that of the platform."""
-    append: str
+    cmdline: str
     """The command line of a Linux kernel."""
     initrd: str
     """The file of its initial file system, "": none, or that of its program."""

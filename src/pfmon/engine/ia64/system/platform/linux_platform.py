@@ -114,8 +114,6 @@ class LinuxPlatform:
             *(0, initial.address, initial.length),
         )
         at = area.place(parameters)
-        if area.address + len(area.content) > firmware + layout.REGISTER_STACK:
-            raise PfmonError("--append: the command line is too long").about("--append")
         self._memory.write(self._code, firmware_calls.code())
         self._memory.write(area.address, area.content)
         self.efi = Efi(self, places, self._code)
