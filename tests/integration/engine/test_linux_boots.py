@@ -94,7 +94,7 @@ def test_console_is_ski_s_but_for_known_lines(kernels: Path) -> None:
     assert len(found) > 120
 
 
-@each("name", ["plain", "ssc", "perf"])
+@each("name", ["plain", "ssc", "perf", "smp"])
 def test_kernel_boots_to_its_reboot(kernels: Path, name: str) -> None:
     """Unmodified ones print by the serial port, user programs' output among it."""
     ran = pfmon("--system", str(kernels / f"vmlinux-{name}"), *COUNTED)
