@@ -13,6 +13,7 @@ from command import pfmon, pfmon_given
 from grids import each
 from shared_programs import folder, needs
 
+import pfmon as library
 from pfmon.engine.ia64.system.platform.newc_archive import NewcArchive
 
 KERNELS = folder("kernel")
@@ -186,3 +187,32 @@ def test_console_to_a_terminal_ends_lines_as_terminals_want(kernels: Path) -> No
     os.close(main)
     assert b"earlycon: " in text
     assert b"\r\n[" in text
+
+
+KINDS = ["rfi", "cover", "bsw.1", "bsw.0", "ptc.l", "itc.d", "itc.i", "epc", "tpa", "itr.d", "ptc.e", "rsm", "ssm"]
+
+
+def executed_on_ski() -> dict[str, int]:
+    """Instructions that a boot on Ski executed, by mnemonic, those with a false predicate among them."""
+    found: dict[str, int] = {}
+    for line in (KERNELS / "executed-kinds-ski.txt").read_text().splitlines():
+        text, count, *_ = re.split(r" {2,}", line)
+        found[text.split()[0]] = found.get(text.split()[0], 0) + int(count)
+    return found
+
+
+@pytest.mark.exhaustive
+def test_kinds_of_instructions_are_nearly_ski_s(kernels: Path, tmp_path: Path) -> None:
+    """What a boot does to the processor, however much it computes: the memory, the clock and the interrupts differ. Ski
+    halts in its idle loop by a simulator call, and has more timer interrupts, since its clock is the host's."""
+    recording = str(tmp_path / "boot")
+    options = ("--cmdline", "console=hvc0 loglevel=8", "--memory=272M", "--record", recording)
+    ran = pfmon("--system", str(kernels / "vmlinux-ssc"), *options, *COUNTED)
+    assert ran.returncode == 0, ran.stderr
+    wanted, found = executed_on_ski(), {}
+    for kind in KINDS:
+        replayed = library.replay(
+            recording, events=["IA64_TAGGED_INST_RETIRED_IBRP0_PMC8"], opc_match8=kind, levels="uk"
+        )
+        found[kind] = replayed.counts[0].value
+    assert all(abs(found[kind] - wanted[kind]) <= max(0.15 * wanted[kind], 2) for kind in KINDS), (found, wanted)
