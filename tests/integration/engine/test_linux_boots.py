@@ -1,11 +1,15 @@
 """Linux kernels on the platform (PFMON_TEST_PROGRAMS, kernel): what a boot prints, against Ski's, and how it ends."""
 
 import difflib
+import fcntl
 import lzma
 import os
 import re
 import subprocess
 import sys
+import termios
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -216,3 +220,47 @@ def test_kinds_of_instructions_are_nearly_ski_s(kernels: Path, tmp_path: Path) -
         )
         found[kind] = replayed.counts[0].value
     assert all(abs(found[kind] - wanted[kind]) <= max(0.15 * wanted[kind], 2) for kind in KINDS), (found, wanted)
+
+
+@needs("real")
+@pytest.mark.parametrize("times", [1, 2])
+def test_interrupt_is_the_system_s_and_two_end_the_run(kernels: Path, tmp_path: Path, times: int) -> None:
+    main, other = os.openpty()
+    script = 'echo ready; while read line; do echo "<$line>"; done'
+    command = ["--system", str(kernels / "vmlinux-plain"), "--initrd", initrd(tmp_path, script), "--exit-on", "<end>"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pfmon", *command, *COUNTED],
+        stdin=other,
+        stdout=other,
+        stderr=subprocess.PIPE,
+        preexec_fn=partial(own_terminal, other),
+    ) as child:
+        os.close(other)
+        text = read_until(main, b"ready\r\n")
+        os.write(main, b"some\n")
+        text += read_until(main, b"<some>\r\n")
+        for _ in range(times):
+            os.write(main, b"\x03")
+            time.sleep(0.2)  # two signals at once would be one
+        if times == 1:
+            text += read_until(main, b"^C")
+            os.write(main, b"end\n")
+        text += read_until(main, b"IA64_INST_RETIRED")
+        said = child.communicate()[1]
+    os.close(main)
+    assert child.returncode == (0 if times == 1 else 130)
+    assert (b"interrupted; the counts are those so far" in said) is (times == 2)
+
+
+def own_terminal(descriptor: int) -> None:
+    """Make a terminal that of the process."""
+    os.setsid()
+    fcntl.ioctl(descriptor, termios.TIOCSCTTY, 0)
+
+
+def read_until(descriptor: int, text: bytes) -> bytes:
+    """What comes from a terminal, up to a text."""
+    found = b""
+    while text not in found:
+        found += os.read(descriptor, 1 << 16)
+    return found

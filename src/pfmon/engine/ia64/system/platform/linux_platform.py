@@ -176,6 +176,13 @@ class LinuxPlatform:
             self.console.wait(nanoseconds / 1e9)
             self._uart.update_line()
 
+    def take_interrupt(self) -> bool:
+        """Ctrl-C was typed: whether the kernel gets it."""
+        taken = self.console.interrupt()
+        if taken:
+            self._uart.update_line()
+        return taken
+
     def close(self) -> None:
         """The run has ended."""
         self.guest_calls.abandon()
