@@ -285,8 +285,8 @@ class Prepared:
         return made
 
     def stop(self, why: str = "stop") -> None:
-        """End the run soon, keeping the counts so far; callable from any thread or a signal handler. Ctrl-C may be for a
-        system that has the terminal."""
+        """End the run soon, keeping the counts so far; callable from any thread or a signal handler. Ctrl-C may be for
+        a system that has the terminal."""
         if why == INTERRUPT and self.session.take_interrupt():
             return
         self._stopped, self._why = True, why
