@@ -77,11 +77,11 @@ class PackedProgram(NamedTuple):
 
 
 class BootSettings(NamedTuple):
-    """How a Linux kernel boots. ``append``: its command line; ``initrd``: the file of an initial file system, "": none,
-    or that of the program; ``program``: None: the kernel's console is the user's; ``console``: what the kernel says is
+    """How a Linux kernel boots. ``cmdline``: its command line; ``initrd``: the file of an initial file system, "":
+    none, or the program's; ``program``: None: the kernel's console is the user's; ``console``: what the kernel says is
     shown beside a program; ``exit_on``: a regular expression, whose first match on the console ends the run."""
 
-    append: str = ""
+    cmdline: str = ""
     initrd: str = ""
     program: PackedProgram | None = None
     console: bool = False

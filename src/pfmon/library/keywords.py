@@ -125,7 +125,7 @@ class Keywords(TypedDict, total=False):
     uart: int | str
     itc: str
     processors: int
-    append: str
+    cmdline: str
     initrd: Path
     guest_files: str | Sequence[str] | Mapping[str, str]
     guest_outputs: str | Sequence[str] | Mapping[str, str]

@@ -34,7 +34,7 @@ OF_PROGRAMS = (
 """Options about a program under the Linux of this host, its children and its threads."""
 OF_PACKED_PROGRAMS = ("sysroot", "env", "host-env")
 """Those that a program has under a kernel, too."""
-OF_KERNELS = ("append", "initrd", "exit-on")
+OF_KERNELS = ("cmdline", "initrd", "exit-on")
 OF_KERNELS_PROGRAMS = ("guest-file", "guest-output", "console")
 WITHOUT_PROGRAM = "{} is about a program under Linux; with --system there is none: leave it out"
 

@@ -144,7 +144,7 @@ class Options(OptionRecord):
     """Its logical processors."""
     itc: str
     """What its interval timer counts: instructions or cycles."""
-    append: str
+    cmdline: str
     """The command line of a Linux kernel."""
     initrd: str
     """The file of its initial file system, "": none, or that of its program."""

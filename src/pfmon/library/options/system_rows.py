@@ -71,8 +71,7 @@ PATTERN = Kind(
 )
 SYSTEM = Topic(
     "system",
-    "A whole system, from privilege level 0 on: an IA-64 image on the bare processor, or a Linux kernel on a platform"
-    " of pfmon's, with a program that it runs",
+    "A whole system, from privilege level 0 on: an IA-64 image, or a Linux kernel with a program",
     [
         Option(
             "system",
@@ -120,7 +119,7 @@ SYSTEM = Topic(
             keyword=True,
             needs=("a system",),
         ),
-        Option("append", "the command line of a Linux kernel", TEXT, "TEXT", keyword=True, needs=("a system",)),
+        Option("cmdline", "the command line of a Linux kernel", TEXT, "TEXT", keyword=True, needs=("a system",)),
         Option(
             "initrd",
             "the initial file system of a Linux kernel that runs no PROGRAM: a cpio archive",

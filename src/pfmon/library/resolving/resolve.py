@@ -181,7 +181,7 @@ def _boot(options: Options, command: Sequence[str]) -> BootSettings | None:
             options.guest_files,
             options.guest_outputs,
         )
-    return BootSettings(options.append, options.initrd, program, options.console, options.exit_on)
+    return BootSettings(options.cmdline, options.initrd, program, options.console, options.exit_on)
 
 
 def qualification_of(options: Options) -> Qualification:

@@ -402,6 +402,10 @@ class SystemGuest:
         """Address | slot and text of every instruction in a range of code, as the image's file has it."""
         return listing(LoadedObjects(self.program).bundle, first, beyond)
 
+    def take_interrupt(self) -> bool:
+        """Ctrl-C: whether a kernel gets it from its terminal."""
+        return self._platform is not None and self._platform.take_interrupt()
+
     def stop(self) -> None:
         """Make ``run`` return soon: from any thread, or from a signal handler."""
         self._stopping = True

@@ -115,8 +115,6 @@ class LinuxPlatform:
             *(0, initial.address, initial.length),
         )
         at = area.place(parameters)
-        if area.address + len(area.content) > firmware + layout.REGISTER_STACK:
-            raise PfmonError("--append: the command line is too long").about("--append")
         self._memory.write(self._code, firmware_calls.code())
         self._memory.write(area.address, area.content)
         self.efi = Efi(self, places, self._code)
@@ -189,6 +187,13 @@ class LinuxPlatform:
         else:
             self.console.wait(nanoseconds / 1e9)
             self._uart.update_line()
+
+    def take_interrupt(self) -> bool:
+        """Ctrl-C was typed: whether the kernel gets it."""
+        taken = self.console.interrupt()
+        if taken:
+            self._uart.update_line()
+        return taken
 
     def close(self) -> None:
         """The run has ended."""
