@@ -38,6 +38,8 @@ cdef enum:
     MARK_SHIFT = 56
     INDEX_SHIFT = 32             # of the instruction within a mark's value
     NO_INSTRUCTION = 255         # instead of an index: none of the block before the mark
+    OUTSIDE = 224                # ... of LEVEL_LEFT and LEVEL_ENTERED; the privilege that was left is added
+                                 # (BlockInstruction.privilege)
 
 cpdef enum Mark:                 # kinds of marks
     SYSTEM_CALL = 1              # value: its number
@@ -126,5 +128,11 @@ cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:
 
 
 cdef inline uint64_t mark_instruction(uint64_t word) noexcept nogil:
-    """Returns the number of the instruction that caused a mark, or NO_INSTRUCTION. RSE_ADDRESS has none."""
+    """Returns the number of the instruction that caused a mark, or one from OUTSIDE on. RSE_ADDRESS has none."""
     return word >> INDEX_SHIFT & 0xFF
+
+
+cdef inline bint is_outside(uint64_t word) noexcept nogil:
+    """Whether a mark is of no instruction of the block before it."""
+    cdef int kind = mark_kind(word)
+    return kind == Mark.LEVEL_LEFT or kind == Mark.LEVEL_ENTERED or mark_instruction(word) == NO_INSTRUCTION
