@@ -411,6 +411,8 @@ class Mark(IntEnum):
     LEVEL_ENTERED = 26
     HALTED = 27
     HALTED_LONG = 28
+    PURGE = 29
+    PURGE_ADDRESS = 30
 
 # thread_demux.pyx
 

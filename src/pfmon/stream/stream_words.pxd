@@ -78,6 +78,10 @@ cpdef enum Mark:                 # kinds of marks
     LEVEL_ENTERED = 26           # ... and the new one
     HALTED = 27                  # system mode: the processor was halted; value: cycles, below 65536
     HALTED_LONG = 28             # ... value: pieces of 65536 cycles
+    PURGE = 29                   # traced streams of system mode: translations left the TLBs; value: bit 0 of code, bit 1
+                                 # of data, bits 2-7 the size of the range as a power of two, bits 8-22 of the region
+                                 # identifier
+    PURGE_ADDRESS = 30           # ... the first page of the PURGE before: bits 60-12 of its virtual address
 
 cdef enum Walk:                  # outcomes in WALK
     WALK_DISABLED = 0            # the walker did not search: an alternate TLB fault
@@ -92,7 +96,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 29
+    MARK_KINDS = 31
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
@@ -120,7 +124,7 @@ cdef inline int mark_kind(uint64_t word) noexcept nogil:
 cdef inline bint names_instruction(uint64_t word) noexcept nogil:
     """Whether a mark has the number of an instruction; those of addresses have not."""
     cdef int kind = mark_kind(word)
-    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME
+    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME and kind != Mark.PURGE_ADDRESS
 
 
 cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:

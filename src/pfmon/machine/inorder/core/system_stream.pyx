@@ -37,8 +37,8 @@ cdef inline void take_system_mark(Machine machine, uint64_t mark) noexcept nogil
     cdef int kind = mark_kind(mark)
     if kind == Mark.PAGE_ADDRESS or kind == Mark.PAGE_FRAME:
         machine.pages.take_page(mark)
-    elif kind == Mark.WALK_ADDRESS:
-        hold_mark(&machine.held, mark)       # with its walk
+    elif kind == Mark.WALK_ADDRESS or kind == Mark.PURGE_ADDRESS:
+        hold_mark(&machine.held, mark)       # with the mark before it
     else:
         if machine.held.mark_count + 2 > MAX_BLOCK_MARKS:    # interruptions, and nothing that retires between them
             machine.advance(0)

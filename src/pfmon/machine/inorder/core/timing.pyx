@@ -193,7 +193,7 @@ cdef class Timing:
             record(&self.pipeline.event_log, Occurrence.ITLB_FILLED, 1)
         elif effect == EFFECT_PURGE:
             self.data.purge()
-            self.fetch.purge()
+            self.fetch.purge(&self.pipeline.event_log)
         self.pipeline.record_unattributed(run.number, i)
 
     cdef void report_responses(self, uint64_t number) noexcept nogil:
