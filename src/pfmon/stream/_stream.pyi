@@ -413,6 +413,8 @@ class Mark(IntEnum):
     HALTED_LONG = 28
     PURGE = 29
     PURGE_ADDRESS = 30
+    FRAME = 31
+    CACHE_FLUSH = 32
 
 # thread_demux.pyx
 

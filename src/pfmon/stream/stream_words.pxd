@@ -82,6 +82,11 @@ cpdef enum Mark:                 # kinds of marks
                                  # of data, bits 2-7 the size of the range as a power of two, bits 8-22 of the region
                                  # identifier
     PURGE_ADDRESS = 30           # ... the first page of the PURGE before: bits 60-12 of its virtual address
+    FRAME = 31                   # traced streams of system mode: the register frame changed otherwise than by calls,
+                                 # returns and alloc, and those below it are unknown; value: bits 0-6 its size, 7-13 its
+                                 # locals, 14-20 its rotating registers, 21-27 dirty registers of lower frames
+    CACHE_FLUSH = 32             # system mode: firmware flushed caches; value: bit 0 those with code, bit 1 those with
+                                 # data, bit 2 those of code alone, bit 3 their lines became invalid, else clean
 
 cdef enum Walk:                  # outcomes in WALK
     WALK_DISABLED = 0            # the walker did not search: an alternate TLB fault
@@ -96,7 +101,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 31
+    MARK_KINDS = 33
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

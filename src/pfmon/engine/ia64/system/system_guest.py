@@ -279,6 +279,10 @@ class SystemGuest:
                 self.processor.emit_mark(self._consumer, kind, part)
                 value -= part
 
+    def flush_caches(self, kind: int, invalidates: bool) -> None:
+        """Put a flush of caches into the stream, for a machine."""
+        self.processor.emit_mark(self._consumer, Mark.CACHE_FLUSH, kind | invalidates << 3)
+
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address."""
         return self.memory.write(address, self._code)

@@ -78,6 +78,10 @@ cdef class MarkEffects:
                 self.follow_walk(plan, number, held, i)
             elif kind == Mark.PURGE and self.pages is not None:
                 self.purge_translations(number, held, i)
+            elif kind == Mark.FRAME:
+                set_frame(&self.pipeline.frames, mark_value(held.marks[i]))
+            elif kind == Mark.CACHE_FLUSH:
+                flush_caches(self.pipeline.data, self.replay.fetch, self.pipeline.data.l2, mark_value(held.marks[i]))
         set_frame_levels(&self.pipeline.frames, self.replay.now)
         held.mark_count = 0
 
