@@ -14,6 +14,8 @@ from pfmon.stream.recording.block_records import BlockRecord
 
 MASK = 0xFFFFFFFF
 NOBODY = 255
+OUTSIDE = 224
+"""Of none of the instructions, at a privilege that is added (stream_words.pxd)."""
 
 
 class BlockRun(NamedTuple):
@@ -36,6 +38,16 @@ class Played(NamedTuple):
 
 def kind_of(mark: int) -> int:
     return mark >> 56 & 0x7F
+
+
+def level_marks(left: int, entered: int) -> list[int]:
+    """The marks of a change of level from one privilege to another; they name the one that is left."""
+    if not (left ^ entered) & 3:
+        return []
+    return [
+        1 << 63 | kind << 56 | OUTSIDE + left << 32 | level & 3
+        for kind, level in ((Mark.LEVEL_LEFT, left), (Mark.LEVEL_ENTERED, entered))
+    ]
 
 
 def accesses_in(block: BlockRecord, held: int, end: int) -> int:
@@ -149,10 +161,7 @@ class PlayedSystem:
         """The marks of a change of level behind the run."""
         if self._next + 1 == len(self.code.runs):
             return
-        level, following = self.privileges[self._next] & 3, self.privileges[self._next + 1] & 3
-        if level != following:
-            yield 1 << 63 | Mark.LEVEL_LEFT << 56 | NOBODY << 32 | level
-            yield 1 << 63 | Mark.LEVEL_ENTERED << 56 | NOBODY << 32 | following
+        yield from level_marks(self.privileges[self._next], self.privileges[self._next + 1])
 
     def _number(self, number: int, start: int, end: int, privilege: int) -> int:
         """The block of some instructions at a privilege."""

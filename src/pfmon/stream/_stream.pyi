@@ -415,6 +415,10 @@ class Mark(IntEnum):
     LEVEL_ENTERED = 26
     HALTED = 27
     HALTED_LONG = 28
+    PURGE = 29
+    PURGE_ADDRESS = 30
+    FRAME = 31
+    CACHE_FLUSH = 32
 
 # thread_demux.pyx
 

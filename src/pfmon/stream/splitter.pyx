@@ -273,7 +273,7 @@ cdef class Splitter(Consumer):
                 taken = start <= index < end or (index >= head.length and end == head.length)
                 if not taken:
                     continue
-                if index != NO_INSTRUCTION:
+                if not is_outside(mark):
                     mark -= <uint64_t>start << INDEX_SHIFT
             if count == MAX_PART_WORDS:
                 self.fail(Failure.TOO_MANY_MARKS)
@@ -343,4 +343,4 @@ cdef class Splitter(Consumer):
 
 cdef bint belongs(uint64_t mark) noexcept nogil:
     """Whether a mark belongs to the block before it; others stand alone."""
-    return not names_instruction(mark) or mark_instruction(mark) != NO_INSTRUCTION
+    return not names_instruction(mark) or not is_outside(mark)

@@ -38,6 +38,8 @@ cdef enum:
     MARK_SHIFT = 56
     INDEX_SHIFT = 32             # of the instruction within a mark's value
     NO_INSTRUCTION = 255         # instead of an index: none of the block before the mark
+    OUTSIDE = 224                # ... of LEVEL_LEFT and LEVEL_ENTERED; the privilege that was left is added
+                                 # (BlockInstruction.privilege)
 
 cpdef enum Mark:                 # kinds of marks
     SYSTEM_CALL = 1              # value: its number
@@ -76,6 +78,15 @@ cpdef enum Mark:                 # kinds of marks
     LEVEL_ENTERED = 26           # ... and the new one
     HALTED = 27                  # system mode: the processor was halted; value: cycles, below 65536
     HALTED_LONG = 28             # ... value: pieces of 65536 cycles
+    PURGE = 29                   # traced streams of system mode: translations left the TLBs; value: bit 0 of code, bit 1
+                                 # of data, bits 2-7 the size of the range as a power of two, bits 8-22 of the region
+                                 # identifier
+    PURGE_ADDRESS = 30           # ... the first page of the PURGE before: bits 60-12 of its virtual address
+    FRAME = 31                   # traced streams of system mode: the register frame changed otherwise than by calls,
+                                 # returns and alloc, and those below it are unknown; value: bits 0-6 its size, 7-13 its
+                                 # locals, 14-20 its rotating registers, 21-27 dirty registers of lower frames
+    CACHE_FLUSH = 32             # system mode: firmware flushed caches; value: bit 0 those with code, bit 1 those with
+                                 # data, bit 2 those of code alone, bit 3 their lines became invalid, else clean
 
 cdef enum Walk:                  # outcomes in WALK
     WALK_DISABLED = 0            # the walker did not search: an alternate TLB fault
@@ -90,7 +101,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 29
+    MARK_KINDS = 33
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
@@ -118,7 +129,7 @@ cdef inline int mark_kind(uint64_t word) noexcept nogil:
 cdef inline bint names_instruction(uint64_t word) noexcept nogil:
     """Whether a mark has the number of an instruction; those of addresses have not."""
     cdef int kind = mark_kind(word)
-    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME
+    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME and kind != Mark.PURGE_ADDRESS
 
 
 cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:
@@ -126,5 +137,11 @@ cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:
 
 
 cdef inline uint64_t mark_instruction(uint64_t word) noexcept nogil:
-    """Returns the number of the instruction that caused a mark, or NO_INSTRUCTION. RSE_ADDRESS has none."""
+    """Returns the number of the instruction that caused a mark, or one from OUTSIDE on. RSE_ADDRESS has none."""
     return word >> INDEX_SHIFT & 0xFF
+
+
+cdef inline bint is_outside(uint64_t word) noexcept nogil:
+    """Whether a mark is of no instruction of the block before it."""
+    cdef int kind = mark_kind(word)
+    return kind == Mark.LEVEL_LEFT or kind == Mark.LEVEL_ENTERED or mark_instruction(word) == NO_INSTRUCTION

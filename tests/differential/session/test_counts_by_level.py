@@ -5,10 +5,11 @@ from itertools import pairwise
 
 import pytest
 from example_counts import examples
+from grids import each
 from hypothesis import given
 from hypothesis import strategies as st
 from instruction_log import SIGNALS
-from played_system import Played, PlayedSystem, changing, played
+from played_system import Played, PlayedSystem, changing, level_marks, played
 
 from pfmon.counting.live.live_unit import LiveUnit, Overflow
 from pfmon.counting.totals.counting_unit import CountingUnit, MachineRecords
@@ -20,6 +21,7 @@ from pfmon.pmu.model.request import EventRequest, RangeRequest, Request
 from pfmon.pmu.qualify.filters import privileges
 from pfmon.pmu.registers.ia64_file import Ia64File
 from pfmon.session.run.programmed_pmu import ProgrammedPmu, RunData
+from pfmon.stream._stream import Recorder
 
 PROGRAM = ("strings", "30")
 UP, PP = 2, 3
@@ -203,6 +205,28 @@ def test_changes_of_level_count_at_the_level_that_is_left(plm: int) -> None:
     found = totals("montecito", system, [EventRequest(name, plm=plm) for name in names])
     assert found == [len(pairs), *(sum(level in pair for pair in pairs) for level in range(4))]
     assert min(found) > 0
+
+
+@each("pm", [False, True])
+def test_a_level_left_without_an_instruction_counts_at_its_own(pm: bool) -> None:
+    """As where rfi returns to what faults: the change back is one from the privilege that was entered."""
+    code = played(*PROGRAM)
+    system = PlayedSystem(code, [0] * len(code.runs))
+    way = [0b0000, 0b1011, 0b0100, 0b1110, 0b0111, 0b0000]
+    recorder = Recorder()
+    recorder.load([word for pair in pairwise(way) for word in level_marks(*pair)])
+    for plm in range(1, 16):
+        registers = get("montecito").register_file()
+        assert isinstance(registers, Ia64File)
+        registers.run_system()
+        registers.write("pmc4", get("montecito").program(["CPU_CPL_CHANGES_ALL"]).writes["pmc4"])
+        registers.set_field("pmc4", "plm", plm)
+        registers.set_field("pmc4", "pm", int(pm))
+        unit = CountingUnit(get("montecito"), registers)
+        tally = unit.tally(system.table, traced=True)
+        recorder.replay(tally)
+        counted = [one for one in way[:-1] if plm >> (one & 3) & 1 and one >> (PP if pm else UP) & 1]
+        assert unit.count(system.table, tally).totals() == [len(counted)], plm
 
 
 @pytest.mark.parametrize("name", ["BE_EXE_BUBBLE_BANK_SWITCH", "BE_RSE_BUBBLE_BANK_SWITCH", "L2I_UC_READS_ALL_ALL"])

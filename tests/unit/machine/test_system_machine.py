@@ -96,6 +96,84 @@ def test_a_miss_is_counted_though_its_handler_inserts_the_page() -> None:
     assert (found["DTLB_FILLED"], found["L1DTLB_TRANSFER"], found["L1D_READ"]) == (1, 1, 3)
 
 
+# --- purges (volume 2, 4.1.1.4): what stays in a translation register is a miss of the first level alone
+
+IT, PAGE_64K = 1 << 36, 16 << 2
+ON = ["mov r21=psr", f"movl r20={DT}", "or r21=r20,r21", "mov psr.l=r21", "srlz.d"]
+SAME_RANGE_OF_ANOTHER_REGION = 7 << 61 | ALIASES[0] & (1 << 61) - 1
+
+
+def in_register(address: int, frame: int = FRAME, kind: str = "d") -> list[Line]:
+    """Inserts the translation of a page of 64 KB into a translation register."""
+    return [
+        f"movl r8={address}", f"movl r9={PAGE_64K}", f"movl r10={frame | WRITABLE}", "addl r11=1,r0",
+        "mov cr.ifa=r8", "mov cr.itir=r9", f"itr.{kind} {kind}tr[r11]=r10", "srlz.i",
+    ]  # fmt: skip
+
+
+def purging(instruction: str, address: int, size: int = PAGE_4K) -> list[Line]:
+    return [f"movl r15={address}", f"movl r16={size}", f"{instruction} r15,r16", "srlz.i"]
+
+
+PURGES: dict[str, tuple[list[Line], int]] = {
+    "nothing": ([], 0),
+    "ptc.l": (purging("ptc.l", ALIASES[0]), 1),
+    "ptc.g": (purging("ptc.g", ALIASES[0]), 1),
+    "ptc.ga": (purging("ptc.ga", ALIASES[0]), 1),
+    "ptc.e": (["ptc.e r0", "srlz.i"], 1),
+    "larger": (purging("ptc.l", ALIASES[0] & ~0xFFFFF, 20 << 2), 1),
+    "other page": (purging("ptc.l", ALIASES[0] + 0x8000), 0),
+    "below": (purging("ptc.l", ALIASES[0] - 0x100000, 20 << 2), 0),
+    "same identifier": (purging("ptc.l", SAME_RANGE_OF_ANOTHER_REGION), 1),
+    "other identifier": (
+        [f"movl r17={7 << 61}", f"movl r18={5 << 8 | PAGE_4K}", "mov rr[r17]=r18", "srlz.d",
+         *purging("ptc.l", SAME_RANGE_OF_ANOTHER_REGION)], 0),
+    "code alone": (purging("ptr.i", ALIASES[0]), 0),
+    "itr over it": (in_register(ALIASES[0]), 1),
+    "itr beside it": (
+        ["addl r11=2,r0", f"movl r8={ALIASES[1]}", "mov cr.ifa=r8", "itr.d dtr[r11]=r10",
+         "srlz.i"], 0),
+}  # fmt: skip
+
+
+@each("machine", ITANIUMS)
+@each("purge", list(PURGES))
+def test_purges_empty_the_first_data_tlb(purge: str, machine: str) -> None:
+    lines, more = PURGES[purge]
+    made = on_machine(code([*in_register(ALIASES[0]), *ON, *load_from(ALIASES[0], 3), *lines,
+                            *load_from(ALIASES[0], 3)]), machine)  # fmt: skip
+    found = occurrences(made)
+    assert (found["L1DTLB_MISS"], found["L1DTLB_TRANSFER"], found["L2DTLB_MISS"]) == (1 + more, 1 + more, 0)
+    if load(machine)["l1d.prevalidated"]:
+        assert found["L1D_READ_MISS"] == 1 + more
+
+
+def test_ptr_leaves_nothing_of_a_translation() -> None:
+    """The next access misses both levels; the first one does when its handler has inserted the page."""
+    handler = [*in_register(ALIASES[0])[:-1], "rfi"]
+    lines = [*in_register(ALIASES[0]), *ON, *load_from(ALIASES[0]), *purging("ptr.d", ALIASES[0]),
+             f"ssm {IC}", "srlz.d", *load_from(ALIASES[0])]  # fmt: skip
+    found = occurrences(on_machine(code(lines, {0x1000: handler})))
+    assert (found["L2DTLB_MISS"], found["L1DTLB_MISS"], found["L1D_READ_MISS"]) == (1, 2, 2)
+
+
+@each("machine", ["itanium2", "montecito"])
+@each("purge", ["nothing", "ptc.l", "ptc.e", "ptr.d", "other page"])
+def test_purges_empty_the_first_instruction_tlb_and_its_lines(purge: str, machine: str) -> None:
+    purges: dict[str, tuple[list[Line], int]] = {
+        "nothing": ([], 0), "ptc.l": (purging("ptc.l", CODE & ~0xFFF), 1), "ptc.e": (["ptc.e r0", "srlz.i"], 1),
+        "ptr.d": (purging("ptr.d", CODE & ~0xFFF), 0), "other page": (purging("ptc.l", CODE + 0x10000), 0),
+    }  # fmt: skip
+    lines, more = purges[purge]
+    enter: list[Line] = [
+        *in_register(CODE & ~0xFFFF, CODE & ~0xFFFF, "i"), "mov r22=psr", f"movl r23={IT}", "or r22=r22,r23",
+        "mov cr.ipsr=r22", "mov r24=ip", "adds r24=64,r24", "mov cr.iip=r24", "rfi",
+    ]  # fmt: skip
+    found = occurrences(on_machine(code([*enter, *lines, "nop.m 0"]), machine))
+    both = purge == "ptc.e"  # also the entry of the code before rfi, which is physical
+    assert (found["ITLB1_MISS"], found["ITLB2_MISS"], found["L1I_PURGED"]) == (1 + more, 0, more + both)
+
+
 # --- physical tags
 
 

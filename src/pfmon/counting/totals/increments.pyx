@@ -7,7 +7,7 @@ mark, and the filters on them.
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from pfmon.stream._stream cimport BlockHead, Ia64Payload
+from pfmon.stream._stream cimport OUTSIDE, PRIVILEGES, BlockHead, Ia64Payload
 
 from pfmon.signals.signal_terms import FAILED_CHECK, MARK, terms
 
@@ -131,7 +131,8 @@ cdef class Increments:
 
     cdef uint64_t passing_at(self, const Table* table, uint64_t block, uint32_t instruction) noexcept nogil:
         """Returns the filters that pass events of an instruction of a block, as bits. One that the block does not have:
-        events of no retired instruction, at the block's privilege, without a block at that of a reset, level 0."""
+        events of no retired instruction, at their own privilege (OUTSIDE), else at the block's, without a block at that
+        of a reset, level 0."""
         cdef const BlockHead* head
         cdef uint64_t found = 0, place
         cdef uint32_t i, privilege = 0
@@ -141,6 +142,8 @@ cdef class Increments:
                 place = head.first + instruction
                 return self.passing(&table.instructions[place], table.payloads + place * table.header.payload_bytes)
             privilege = table.instructions[head.first].privilege
+        if OUTSIDE <= instruction < OUTSIDE + PRIVILEGES:
+            privilege = instruction - OUTSIDE
         for i in range(self.filter_count):
             found |= <uint64_t>passes_outside(&self.filters[i], privilege) << i
         return found

@@ -57,6 +57,7 @@ class ReplayEngine:
             self.command: list[str] = [str(word) for word in self._head["command"]]
             self._files: list[dict[str, Any]] = list(self._head["files"])
             self._system = bool(self._head.get("system", False))
+            self.table.whole_system = self._system
         except (KeyError, TypeError, ValueError) as error:
             raise PfmonError(f"{path}: its head is not that of a recording: {error}") from None
         if listing:

@@ -379,7 +379,7 @@ cdef class Decoder:
 cdef enum:
     CUT_BITS = 8
 
-cdef struct TableEntry:          # a block in a recording
+cdef struct TableEntry:          # a block in a recording; behind it the physical address of a whole system's
     uint64_t ip
     uint32_t length
     uint32_t cut                 # Cut, and above CUT_BITS the number of the mapped file that holds it
@@ -395,6 +395,8 @@ def blocks_from(BlockTable table, uint64_t first):
         head = &table.c.heads[number]
         entry.ip, entry.length, entry.cut = head.ip, head.length, head.cut | head.file << CUT_BITS
         pieces.append((<const char*>&entry)[:sizeof(TableEntry)])
+        if table.whole_system:
+            pieces.append((<const char*>&head.physical)[:sizeof(uint64_t)])
         pieces.append((<const char*>(table.c.instructions + head.first))[:head.length * sizeof(BlockInstruction)])
         pieces.append((<const char*>(table.c.payloads + head.first * payload))[:head.length * payload])
     return b"".join(pieces)
@@ -403,13 +405,16 @@ def blocks_from(BlockTable table, uint64_t first):
 def enter_blocks(BlockTable table, bytes data):
     """Decodes blocks into the table. ValueError: these are no blocks; MemoryError: there is no room."""
     cdef const char* raw = data
-    cdef uint64_t at = 0, size = len(data), first, payload = table.c.header.payload_bytes, wanted
+    cdef uint64_t at = 0, size = len(data), first, payload = table.c.header.payload_bytes, wanted, number
     cdef TableEntry entry
+    cdef uint64_t physical = 0, head = sizeof(TableEntry) + (sizeof(uint64_t) if table.whole_system else 0)
     while at < size:
-        if at + sizeof(TableEntry) > size:
+        if at + head > size:
             raise ValueError("blocks are cut short")
         memcpy(&entry, raw + at, sizeof(TableEntry))
-        at += sizeof(TableEntry)
+        if table.whole_system:
+            memcpy(&physical, raw + at + sizeof(TableEntry), sizeof(uint64_t))
+        at += head
         wanted = entry.length * (sizeof(BlockInstruction) + payload)
         if entry.length == 0 or entry.length > MAX_BLOCK_LENGTH or wanted > size - at:
             raise ValueError("blocks are cut short")
@@ -422,4 +427,6 @@ def enter_blocks(BlockTable table, bytes data):
         if not is_block(table.c.instructions + first, entry.length):
             raise ValueError("these are no blocks")
         at += wanted
-        enter_block(&table.c, 0, entry.ip, entry.length, entry.cut & ((1 << CUT_BITS) - 1), entry.cut >> CUT_BITS)
+        number = enter_block(
+            &table.c, 0, entry.ip, entry.length, entry.cut & ((1 << CUT_BITS) - 1), entry.cut >> CUT_BITS)
+        table.c.heads[number].physical = physical

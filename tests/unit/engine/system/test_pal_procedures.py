@@ -31,6 +31,9 @@ class Host:
     def shut_down(self) -> None:
         self.done.append("off")
 
+    def flush_caches(self, kind: int, invalidates: bool) -> None:
+        self.done.append((kind, invalidates))
+
     def copy_code(self, address: int) -> bool:
         self.done.append(address)
         return address + CODE_BYTES <= MEMORY

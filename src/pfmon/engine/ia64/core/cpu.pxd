@@ -160,7 +160,8 @@ cdef struct Cpu:
     uint32_t mode                # what translated blocks depend on (system_state.pxd); 0 in user mode
     uint64_t mode_tag            # of entries of jump_cache in this mode; 0 in user mode
     uint64_t ppl                 # the level as AR[PFS].ppl has it
-    uint64_t last_pfs            # the greatest AR[PFS] of a return that does not lower the privilege
+    uint64_t first_pfs           # the least AR[PFS] of a return that lowers the privilege; 0 if all returns are looked at
+                                 # (traced streams of system mode)
     SystemState* system          # NULL: user mode
     # current frame marker
     uint32_t sof
@@ -226,11 +227,15 @@ cdef struct Cpu:
     Jump jump_cache[JUMP_CACHE_SIZE]
 
 
+cdef extern from *:
+    const uint64_t NO_PFS "UINT64_MAX"   # bits 51-38 of AR[PFS] are reserved
+
+
 cdef inline void store_level(Cpu* cpu, uint32_t level) noexcept nogil:
     """Set the privilege level."""
     cpu.level = level
     cpu.ppl = <uint64_t>level << 62
-    cpu.last_pfs = cpu.ppl | (~<uint64_t>0 >> 2)
+    cpu.first_pfs = 0 if cpu.system != NULL and cpu.traced else cpu.ppl + (<uint64_t>1 << 62) if level < 3 else NO_PFS
 
 
 cdef inline int next_op(Cpu* cpu, Op* op) noexcept nogil:

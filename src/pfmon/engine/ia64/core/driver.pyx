@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from pfmon.stream._stream cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark, names_instruction
+from pfmon.stream._stream cimport INDEX_SHIFT, MARK_SHIFT, NO_INSTRUCTION, Mark, is_outside, names_instruction
 
 
 cdef void write_marks(Cpu* cpu) noexcept nogil:
@@ -17,7 +17,8 @@ cdef void disown_marks(Cpu* cpu, uint32_t length) noexcept nogil:
     """Detach the marks of an instruction that did not retire, such as registers spilled before a fault."""
     cdef uint32_t i
     for i in range(cpu.mark_count):
-        if names_instruction(cpu.marks[i]) and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
+        if names_instruction(cpu.marks[i]) and not is_outside(cpu.marks[i]) \
+                and (cpu.marks[i] >> INDEX_SHIFT) & 0xFF >= length:
             cpu.marks[i] |= <uint64_t>NO_INSTRUCTION << INDEX_SHIFT
 
 

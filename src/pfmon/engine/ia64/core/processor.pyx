@@ -369,6 +369,7 @@ cdef class Processor:
         c.sof = value & 0x7F
         c.sol = (value >> 7) & 0x7F
         program_order(c, value)
+        mark_frame(c)
 
     @property
     def ip(self) -> int:

@@ -79,24 +79,11 @@ cdef bint possible_marker(uint64_t cfm) noexcept nogil:
 cdef bint restore_frame(Cpu* cpu, uint64_t address, uint64_t cfm) noexcept nogil:
     """Restore the frame that ends at backing-store ``address`` with marker ``cfm``, as rfi does. False when the backing
     store is unreadable."""
-    cdef uint64_t pfs = cpu.pfs, ec = cpu.ec
-    cdef bint done
     if not possible_marker(cfm):
         cfm = 0                          # as rfi does with a bad IFS
     cpu.index = NO_INSTRUCTION
     physical_order(cpu)
-    cpu.nat[0] &= 0xFFFFFFFFULL
-    cpu.nat[1] = 0
     alat_clear(cpu)
     memset(&cpu.gr[32], 0, 96 * sizeof(uint64_t))
-    cpu.sof = cpu.sol = cpu.sor = 0
     forget_frames(cpu, address)
-    # An interrupted frame was covered whole: all of it counts as local.
-    cpu.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
-    done = pop_frame(cpu)
-    cpu.pfs = pfs
-    cpu.ec = ec
-    if done:
-        cpu.sol = (cfm >> 7) & 0x7F
-        program_order(cpu, cfm)
-    return done
+    return restore_covered_frame(cpu, cfm)

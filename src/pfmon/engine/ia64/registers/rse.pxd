@@ -23,7 +23,9 @@ cdef int flush_registers(Cpu* cpu) noexcept nogil
 cdef int load_registers(Cpu* cpu) noexcept nogil
 cdef void cover_frame(Cpu* cpu) noexcept nogil
 cdef bint complete_frame(Cpu* cpu) noexcept nogil
-cdef void restore_interrupted_frame(Cpu* cpu, uint64_t cfm) noexcept nogil
+cdef bint restore_covered_frame(Cpu* cpu, uint64_t cfm) noexcept nogil
+cdef void mark_frame(Cpu* cpu) noexcept nogil
+cdef void mark_return(Cpu* cpu) noexcept nogil
 cdef void physical_order(Cpu* cpu) noexcept nogil
 cdef void program_order(Cpu* cpu, uint64_t cfm) noexcept nogil
 cdef void rotate_predicates(Cpu* cpu, uint64_t by) noexcept nogil

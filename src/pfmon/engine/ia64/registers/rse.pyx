@@ -94,6 +94,7 @@ cdef void empty_frame(Cpu* cpu, int64_t sol) noexcept nogil:
     if cpu.store > cpu.bof:
         lower_store(cpu)
     cpu.sof = cpu.sol = cpu.sor = 0
+    mark_frame(cpu)
 
 
 cdef void mark_traffic(Cpu* cpu, int kind, uint64_t words, uint64_t lowest) noexcept nogil:
@@ -198,6 +199,8 @@ cdef void set_backing_store(Cpu* cpu, uint64_t address) noexcept nogil:
     cpu.bspstore = address & ~<uint64_t>7
     set_clean(cpu, cpu.store)
     alat_clear(cpu)
+    if cpu.system != NULL:
+        cpu.system.known_frames = cpu.bof
 
 
 cdef int64_t registers_between(uint64_t low, uint64_t high) noexcept nogil:
@@ -224,6 +227,7 @@ cdef int load_registers(Cpu* cpu) noexcept nogil:
     cpu.bspstore = point
     cpu.store = wanted
     set_clean(cpu, wanted)
+    mark_frame(cpu)
     return 1
 
 
@@ -237,6 +241,7 @@ cdef void cover_frame(Cpu* cpu) noexcept nogil:
     cpu.pfs = pfs
     if cpu.system != NULL:
         cpu.system.incomplete_frame = 0
+        mark_frame(cpu)
 
 
 cdef bint complete_frame(Cpu* cpu) noexcept nogil:
@@ -258,20 +263,42 @@ cdef bint complete_frame(Cpu* cpu) noexcept nogil:
     return True
 
 
-cdef void restore_interrupted_frame(Cpu* cpu, uint64_t cfm) noexcept nogil:
+cdef bint restore_covered_frame(Cpu* cpu, uint64_t cfm) noexcept nogil:
     """rfi with a valid IFS: the frame below the current one, all of whose registers were covered, becomes current
-    (volume 3, rfi)."""
+    (volume 3, rfi). False when the backing store is unreadable."""
     cdef uint64_t pfs = cpu.pfs, ec = cpu.ec
+    cdef bint done
     physical_order(cpu)
     cpu.nat[0] &= 0xFFFFFFFFULL
     cpu.nat[1] = 0
     cpu.sof = cpu.sol = cpu.sor = 0
     cpu.pfs = (cfm & 0x7F) | (cfm & 0x7F) << 7
-    pop_frame(cpu)
+    done = pop_frame(cpu)
     cpu.pfs, cpu.ec = pfs, ec
-    if cpu.sof == cfm & 0x7F and possible_marker(cfm):
+    if done and cpu.sof == cfm & 0x7F and possible_marker(cfm):
         cpu.sol = (cfm >> 7) & 0x7F
         program_order(cpu, cfm)
+    return done
+
+
+# --- frames in a traced stream of system mode
+
+cdef void mark_frame(Cpu* cpu) noexcept nogil:
+    """Put the current frame into the stream, at the running instruction: those below it are not of calls in the
+    stream."""
+    cdef uint64_t dirty = <uint64_t>max(cpu.bof - cpu.store, 0)      # negative: the frame is incomplete
+    if cpu.system == NULL or not cpu.traced:
+        return
+    mark(cpu, Mark.FRAME, cpu.sof | cpu.sol << 7 | cpu.sor << 14 | dirty << 21)
+    cpu.system.known_frames = cpu.bof
+
+
+cdef void mark_return(Cpu* cpu) noexcept nogil:
+    """Put the frame of a return into the stream, unless a call in it has left the frame. One without locals may have
+    been left or not."""
+    cdef int64_t known = cpu.system.known_frames
+    if cpu.bof < known or (cpu.bof == known and cpu.sol == 0):
+        mark_frame(cpu)
 
 
 cdef void reverse_words(uint64_t* words, int64_t low, int64_t high) noexcept nogil:

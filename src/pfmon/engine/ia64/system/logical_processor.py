@@ -30,6 +30,9 @@ class SharedSystem(Protocol):
     def shut_down(self) -> None:
         """End the run."""
 
+    def emit_mark(self, kind: Mark, value: int) -> None:
+        """Put a mark into the stream of the processor that executes."""
+
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address; False: there is no memory."""
 
@@ -158,6 +161,10 @@ class LogicalProcessor:
     def shut_down(self) -> None:
         """End the run: the system has switched itself off."""
         self._system.shut_down()
+
+    def flush_caches(self, kind: int, invalidates: bool) -> None:
+        """Put a flush of caches into the stream, for a machine."""
+        self._system.emit_mark(Mark.CACHE_FLUSH, kind | invalidates << 3)
 
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address."""

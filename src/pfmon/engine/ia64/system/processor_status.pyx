@@ -6,7 +6,7 @@ The user mask is Cpu.um, the privilege level Cpu.level, the slot a part of Cpu.i
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
-from pfmon.stream._stream cimport NO_INSTRUCTION, Mark, indexed, mark_word
+from pfmon.stream._stream cimport Mark, OUTSIDE, indexed, mark_word
 
 cdef enum:
     USER_MASK_BITS = 0x3E
@@ -67,12 +67,13 @@ cdef void set_bank(Cpu* cpu, uint32_t bank) noexcept nogil:
 
 
 cdef void change_level(Cpu* cpu, uint32_t level) noexcept nogil:
-    """Change Cpu.level, and mark it. Translations on the host side that only a higher privilege may use are dropped: a
+    """Change Cpu.level, and mark it: monitors count the change at the privilege that is left. Translations on the host side that only a higher privilege may use are dropped: a
     more privileged level has all rights of a less privileged one (volume 2, table 4-2)."""
+    cdef uint64_t left = OUTSIDE + (cpu.mode & PRIVILEGE_BITS)
     if level == cpu.level:
         return
-    append_mark(cpu, mark_word(Mark.LEVEL_LEFT, indexed(cpu.level, NO_INSTRUCTION)))
-    append_mark(cpu, mark_word(Mark.LEVEL_ENTERED, indexed(level, NO_INSTRUCTION)))
+    append_mark(cpu, mark_word(Mark.LEVEL_LEFT, indexed(cpu.level, left)))
+    append_mark(cpu, mark_word(Mark.LEVEL_ENTERED, indexed(level, left)))
     if level > cpu.level:
         drop_privileged(cpu)
     store_level(cpu, level)

@@ -386,6 +386,10 @@ class SystemGuest:
         """Let the processor wait for an interrupt."""
         self._current.halt()
 
+    def emit_mark(self, kind: Mark, value: int) -> None:
+        """Put a mark into the stream of the processor that executes."""
+        self.processor.emit_mark(self._consumer, kind, value)
+
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address."""
         return self.memory.write(address, self._code)

@@ -3,7 +3,7 @@
 `Cpu.system` points to it; it is NULL for a program under Linux's interface, where all of this is the kernel's.
 """
 
-from libc.stdint cimport uint16_t, uint32_t, uint64_t, uint8_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 
 cdef extern from *:
     """
@@ -110,6 +110,7 @@ cdef enum:
 
     INSTRUCTION_SIDE = 0         # of the pairs of arrays below
     DATA_SIDE = 1
+    BOTH_SIDES = 3               # a bit for each
     MAX_TRANSLATION_REGISTERS = 64
     MAX_TRANSLATION_CACHE = 128
     PROTECTION_KEYS = 16
@@ -173,7 +174,6 @@ cdef struct SystemState:
     uint32_t cache_count[2]
     uint32_t cache_next[2]       # the next one to be replaced
     uint64_t page_sizes          # bit n: pages of 2^n bytes can be inserted
-    uint64_t purge_sizes
     uint32_t va_msb              # highest implemented bit of a virtual address, below the region
     uint32_t pa_bits             # implemented bits of a physical address
     uint32_t rid_bits
@@ -186,7 +186,6 @@ cdef struct SystemState:
     # the running instruction and its page
     uint64_t code_physical       # physical address of the small page that holds the block to be translated
     uint8_t* code_host           # its host address
-    uint32_t code_deferral       # ITLB.ed of the running block
     uint64_t last_address        # bundle | slot of the last instruction that retired
     uint32_t collects            # PSR.ic while the running chain executes: its instructions update IIPA
     uint32_t without_progress    # interruptions since an instruction retired
@@ -196,6 +195,7 @@ cdef struct SystemState:
     uint32_t attribute           # memory attribute of the last reference
     uint64_t marked_page         # the last marks PAGE_ADDRESS and PAGE_FRAME of a traced stream
     uint64_t marked_frame
+    int64_t known_frames         # the stream has the calls that left frames above this register (Cpu.bof)
     uint32_t deferred            # a speculative load's fault is deferred
     uint32_t ic_in_flight        # psr.ic was changed and not serialized
     uint32_t modes[MODE_TAGS]    # by tag
@@ -206,7 +206,6 @@ cdef struct SystemState:
     uint32_t frame_pending       # ... and are to be made before the next instruction
     uint32_t returned            # the last instruction was an rfi
     uint32_t traps               # of the instruction that has retired
-    uint32_t halted
     # the PMU that the program sees
     uint32_t guest_pmu
     uint32_t pmu_access          # PmuAccess
@@ -225,7 +224,6 @@ cdef struct SystemState:
     uint32_t privileged_count
     uint16_t filled[MAX_FILLED]  # entries of Cpu.tlb; more than MAX_FILLED: any
     uint16_t privileged[MAX_FILLED]  # ... those that a higher privilege level filled
-    uint64_t bounce_address      # physical address of the bytes in Cpu.bounce that a device gave
 
 cdef enum PmuAccess:
     READ_PMD = 0

@@ -7,6 +7,11 @@ The host-side translation cache (Cpu.tlb) has pages of 16 KB of these entries; w
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memset
 
+from pfmon.stream._stream cimport Mark, indexed, mark_word
+
+cdef enum:
+    MARKED_RID = 0x7FFF          # bits of a region identifier in a mark
+
 
 cdef inline bint translates(const TranslationEntry* entry, uint32_t rid, uint64_t offset) noexcept nogil:
     return entry.valid and entry.rid == rid and entry.first <= offset <= entry.last
@@ -118,6 +123,15 @@ cdef void purge_registers(Cpu* cpu, uint32_t side, uint64_t address, uint32_t bi
         if overlaps(&system.registers[side][i], rid, first, last_of(first, bits)):
             system.registers[side][i].valid = 0
     purge_cache(cpu, side, rid, address, bits)
+
+
+cdef void mark_purge(Cpu* cpu, uint32_t sides, uint32_t rid, uint64_t address, uint32_t bits) noexcept nogil:
+    """Put a purge by the running instruction (cpu.index) into a traced stream; ``sides``: a bit for each."""
+    if not cpu.traced:
+        return
+    append_mark(cpu, mark_word(Mark.PURGE, indexed(sides | bits << 2 | (rid & MARKED_RID) << 8, cpu.index)))
+    address &= REGION_OFFSET & ~((<uint64_t>1 << bits) - 1)
+    append_mark(cpu, mark_word(Mark.PURGE_ADDRESS, address >> 12))
 
 
 cdef void purge_all(Cpu* cpu) noexcept nogil:

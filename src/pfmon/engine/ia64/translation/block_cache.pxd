@@ -29,7 +29,7 @@ cdef struct BlockCache:
     uint64_t page_link_count
     uint64_t page_link_capacity
 
-# Where a block's code lies and the mode in which it runs; both 0 in user mode.
+# The physical address of a block's code, and the mode (Cpu.mode) that it was translated for; both are 0 in user mode.
 cdef struct BlockPlace:
     uint64_t physical
     uint32_t mode

@@ -21,7 +21,7 @@ cdef inline uint64_t hashed(uint64_t ip) noexcept nogil:
 
 
 cdef BlockPlace place_of_block(const Cpu* cpu, uint64_t ip) noexcept nogil:
-    """Where the block at ``ip`` lies; in system mode within the page that `fetch_page` has set."""
+    """The place of a block that begins at ``ip``: of system mode in the page that `fetch_page` has found."""
     cdef BlockPlace place
     place.physical, place.mode, place.privilege = 0, 0, USER_LEVEL
     if cpu.system != NULL:

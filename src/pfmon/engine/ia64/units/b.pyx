@@ -134,8 +134,8 @@ cdef int br_ret(Cpu* cpu, Op* op) noexcept nogil:
         if unlikely(not pop_frame(cpu)):
             cpu.fault_op = op
             return STATUS_FAULT
-        if unlikely(cpu.pfs > cpu.last_pfs):
-            return_to_level(cpu, <uint32_t>(cpu.pfs >> 62))
+        if unlikely(cpu.pfs >= cpu.first_pfs):
+            return_in_system(cpu, <uint32_t>(cpu.pfs >> 62))
         cpu.mask |= <uint64_t>op.y
         return jump(cpu, exit, cpu.br[op.r2] & ~<uint64_t>15)
     return enter(cpu, exit, &exit.next)
@@ -158,6 +158,7 @@ cdef int brp(Cpu* cpu, Op* op) noexcept nogil:
 
 
 cdef int cover(Cpu* cpu, Op* op) noexcept nogil:
+    cpu.index = op.index
     cover_frame(cpu)
     return next_op(cpu, op)
 

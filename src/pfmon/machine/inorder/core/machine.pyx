@@ -360,6 +360,12 @@ cdef class Machine(EventSetConsumer):
         """Issue groups with numbers of cycles (records.pyx)."""
         return self.records.groups(event_sets)
 
+    @property
+    def register_frame(self):
+        """The current register frame: its size, its locals, its rotating registers; dirty registers of lower ones."""
+        cdef const Frames* frames = &self.pipeline.frames
+        return frames.now.sof, frames.now.sol, frames.now.sor, frames.dirty
+
     def levels(self, event_sets=None):
         """Name -> cycles of user level at 0, 1, 2, ... RuntimeError: they were not kept (`forget_levels`)."""
         if self.event_sets.shares.no_levels:

@@ -31,5 +31,6 @@ cdef class MarkEffects:
     cdef void move_registers(self, uint64_t number, uint32_t instruction, uint32_t registers, uint64_t address,
                              uint32_t cause) noexcept nogil
     cdef void follow_walk(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil
+    cdef void purge_translations(self, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil
     cdef void interrupt(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil
     cdef void record_interruption(self, const BlockPlan* plan, uint64_t number, uint64_t mark) noexcept nogil

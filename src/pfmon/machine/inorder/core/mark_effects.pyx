@@ -76,6 +76,12 @@ cdef class MarkEffects:
                 self.pipeline.flush(number, XPN, self.pipeline.earliest - 1 - self.pipeline.now + self.pipeline.exception)
             elif kind == Mark.WALK and self.pages is not None:
                 self.follow_walk(plan, number, held, i)
+            elif kind == Mark.PURGE and self.pages is not None:
+                self.purge_translations(number, held, i)
+            elif kind == Mark.FRAME:
+                set_frame(&self.pipeline.frames, mark_value(held.marks[i]))
+            elif kind == Mark.CACHE_FLUSH:
+                flush_caches(self.pipeline.data, self.replay.fetch, self.pipeline.data.l2, mark_value(held.marks[i]))
         set_frame_levels(&self.pipeline.frames, self.replay.now)
         held.mark_count = 0
 
@@ -145,6 +151,20 @@ cdef class MarkEffects:
             if began:
                 self.pipeline.front_end.account_wait(number, 0, FRONT_TLBMISS, began)
                 self.pipeline.stall(number, instruction, FE_TLBMISS, began)
+        self.pipeline.record_unattributed(number, instruction)
+
+    cdef void purge_translations(self, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil:
+        """Purges what the mark of this number covers in the first-level TLBs. The next mark has its address."""
+        cdef uint32_t instruction = instruction_of(held.marks[i])
+        cdef Purge purge
+        if i + 1 == held.mark_count or mark_kind(held.marks[i + 1]) != Mark.PURGE_ADDRESS:
+            return
+        purge = purge_of(held.marks[i], held.marks[i + 1])
+        self.pipeline.event_log.context = <uint64_t>instruction << EVENT_INSTRUCTION_SHIFT
+        if purge.data:
+            self.pipeline.data.purge_pages(&purge)
+        if purge.code:
+            self.replay.fetch.purge_pages(&self.pipeline.event_log, &purge)
         self.pipeline.record_unattributed(number, instruction)
 
     cdef void interrupt(self, const BlockPlan* plan, uint64_t number, const HeldBlock* held, uint32_t i) noexcept nogil:

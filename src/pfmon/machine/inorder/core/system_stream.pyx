@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint64_t
 
-from pfmon.stream._stream cimport BLOCK_MASK, Mark, mark_kind
+from pfmon.stream._stream cimport BLOCK_MASK, Mark, mark_kind, mark_value
 
 
 cdef void consume_system(Machine machine, const uint64_t* words, uint64_t count) noexcept nogil:
@@ -37,8 +37,11 @@ cdef inline void take_system_mark(Machine machine, uint64_t mark) noexcept nogil
     cdef int kind = mark_kind(mark)
     if kind == Mark.PAGE_ADDRESS or kind == Mark.PAGE_FRAME:
         machine.pages.take_page(mark)
-    elif kind == Mark.WALK_ADDRESS:
-        hold_mark(&machine.held, mark)       # with its walk
+    elif kind == Mark.WALK_ADDRESS or kind == Mark.PURGE_ADDRESS:
+        hold_mark(&machine.held, mark)       # with the mark before it
+    elif kind == Mark.FRAME and machine.held.words == NULL and machine.timing.last == BLOCK_MASK:
+        set_frame(&machine.pipeline.frames, mark_value(mark))        # before the first block
+        set_frame_levels(&machine.pipeline.frames, machine.replay.now)
     else:
         if machine.held.mark_count + 2 > MAX_BLOCK_MARKS:    # interruptions, and nothing that retires between them
             machine.advance(0)

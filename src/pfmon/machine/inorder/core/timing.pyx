@@ -184,7 +184,7 @@ cdef class Timing:
             self.pipeline.flush(run.number, XPN, self.pipeline.serialize)
 
     cdef void change_translations(self, const BlockPlan* plan, const BlockExecution* run, uint32_t i) noexcept nogil:
-        """What an instruction does to the TLBs of a whole system, besides what the stream shows."""
+        """Follows an instruction of a whole system that inserts translations, or purges all: it has no marks."""
         cdef uint8_t effect = plan.steps[i].effect
         self.pipeline.event_log.context = <uint64_t>i << EVENT_INSTRUCTION_SHIFT
         if effect == EFFECT_INSERT_DATA:
@@ -193,7 +193,7 @@ cdef class Timing:
             record(&self.pipeline.event_log, Occurrence.ITLB_FILLED, 1)
         elif effect == EFFECT_PURGE:
             self.data.purge()
-            self.fetch.purge()
+            self.fetch.purge(&self.pipeline.event_log)
         self.pipeline.record_unattributed(run.number, i)
 
     cdef void report_responses(self, uint64_t number) noexcept nogil:

@@ -88,8 +88,11 @@ cdef class InstructionFetch:
     cdef int64_t follow_walk(self, EventLog* event_log, const Walk* walk, int64_t now) noexcept nogil
     # The next block begins at ``address``, in the page with this number of an alias.
     cdef void begin_block(self, uint64_t address, uint64_t alias) noexcept nogil
-    # Purges the first level.
-    cdef void purge(self) noexcept nogil
+    # Purges the first level: all of it, or what a purge of translations covers.
+    cdef void purge(self, EventLog* event_log) noexcept nogil
+    cdef void purge_pages(self, EventLog* event_log, const Purge* purge) noexcept nogil
+    cdef bint entry_is_purged(self, uint64_t entry, const Purge* purge) noexcept nogil
+    cdef void purge_entry(self, uint64_t entry) noexcept nogil
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int64_t now, Fetched* out) noexcept nogil
     cdef void insert_first(self, EventLog* event_log, uint64_t address) noexcept nogil
     cdef int64_t fetch_line(self, EventLog* event_log, uint64_t address, int64_t entry, int64_t now,

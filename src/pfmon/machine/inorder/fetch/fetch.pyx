@@ -159,13 +159,41 @@ cdef class InstructionFetch:
             if entry != ABSENT:
                 self.tlb1.tags.clear(entry)
 
-    cdef void purge(self) noexcept nogil:
-        cdef uint64_t entry, page
+    cdef void purge(self, EventLog* event_log) noexcept nogil:
+        cdef uint64_t entry
+        cdef uint32_t purged = 0
         for entry in range(self.tlb1.tags.sets << self.tlb1.tags.way_shift):
-            page = self.tlb1.tags.numbers[entry]
-            if page != NO_NUMBER and self.prevalidated:
-                self.drop_page(page & ~(ALIAS_BITS >> self.tlb_shift))
-            self.tlb1.tags.clear(entry)
+            if self.tlb1.tags.numbers[entry] != NO_NUMBER:
+                self.purge_entry(entry)
+                purged += 1
+        if purged and self.prevalidated:
+            record(event_log, Occurrence.L1I_PURGED, purged)
+
+    cdef void purge_pages(self, EventLog* event_log, const Purge* purge) noexcept nogil:
+        cdef uint64_t entry
+        cdef uint32_t purged = 0
+        for entry in range(self.tlb1.tags.sets << self.tlb1.tags.way_shift):
+            if self.entry_is_purged(entry, purge):
+                self.purge_entry(entry)
+                purged += 1
+        if purged and self.prevalidated:
+            record(event_log, Occurrence.L1I_PURGED, purged)
+
+    cdef bint entry_is_purged(self, uint64_t entry, const Purge* purge) noexcept nogil:
+        cdef uint64_t number = self.tlb1.tags.numbers[entry], i
+        cdef uint32_t frames = self.tlb_shift - FRAME_SHIFT
+        if number == NO_NUMBER:
+            return False
+        for i in range(<uint64_t>1 << frames):
+            if self.pages.covers_code(purge, (number << frames) + i):
+                return True
+        return False
+
+    cdef void purge_entry(self, uint64_t entry) noexcept nogil:
+        cdef uint64_t page = self.tlb1.tags.numbers[entry]
+        if self.prevalidated:
+            self.drop_page(page & ~(ALIAS_BITS >> self.tlb_shift))
+        self.tlb1.tags.clear(entry)
         self.last_page = NO_PAGE
 
     # The page walker reads the VHPT through L2; on a miss there the operating system inserts the entry.

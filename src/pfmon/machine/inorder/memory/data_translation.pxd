@@ -64,6 +64,9 @@ cdef class DataTranslation:
     # Purges the first level.
     @cython.final
     cdef void purge(self) noexcept nogil
+    # Purges what a purge of translations covers in the first level; of floating-point accesses the pages used last, too.
+    @cython.final
+    cdef void purge_pages(self, const Purge* purge) noexcept nogil
     @cython.final
     cdef int64_t walk(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                       AccessResult* out) noexcept nogil

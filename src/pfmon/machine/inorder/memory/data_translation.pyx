@@ -13,6 +13,17 @@ from pfmon.isa.ia64._encodings cimport ACCESS_FILL, ACCESS_SPILL
 from pfmon.stream._stream cimport WALK_INSERTED
 
 
+cdef bint entry_is_purged(PhysicalAddresses pages, TagStore store, uint64_t entry, const Purge* purge) noexcept nogil:
+    """Whether a purge of data translations covers one of the pages of an entry."""
+    cdef uint64_t number = store.numbers[entry], page = number << (store.shift - FRAME_SHIFT), i
+    if number == NO_NUMBER:
+        return False
+    for i in range(<uint64_t>1 << (store.shift - FRAME_SHIFT)):
+        if pages.covers_data(purge, page + i):
+            return True
+    return False
+
+
 cdef class DataTranslation:
     """The figures [dtlb1], [dtlb2], [vhpt] and l1d.prevalidated of ``config``; L1D's tags are ``cache``."""
 
@@ -82,6 +93,17 @@ cdef class DataTranslation:
             if self.lines[entry]:
                 self.drop_lines(entry)
             self.pages1.clear(entry)
+
+    cdef void purge_pages(self, const Purge* purge) noexcept nogil:
+        cdef uint64_t entry
+        for entry in range(self.pages1.sets << self.pages1.way_shift):
+            if entry_is_purged(self.pages, self.pages1, entry, purge):
+                if self.lines[entry]:
+                    self.drop_lines(entry)
+                self.pages1.clear(entry)
+        for entry in range(self.pages2.sets << self.pages2.way_shift):
+            if entry_is_purged(self.pages, self.pages2, entry, purge):
+                self.pages2.clear(entry)
 
     cdef int64_t translate(self, EventLog* event_log, uint64_t address, int kind, bint drops, int64_t now,
                            AccessResult* out) noexcept nogil:

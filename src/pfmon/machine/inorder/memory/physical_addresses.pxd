@@ -3,6 +3,8 @@
 cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 
+from pfmon.stream._stream cimport mark_value
+
 cdef extern from *:
     """
     #define PFMON_ALIAS_SHIFT 56
@@ -23,6 +25,8 @@ cdef extern from *:
     # Of an alias's owner. The pages of both threads with equal offsets in regions 0 and 4, 1 and 5 and so on would have
     # one owner, if they had one frame.
     const uint64_t SECOND_THREAD "(UINT64_C(1) << 51)"
+    const uint64_t OFFSET_PAGES "(UINT64_C(1) << 49)"        # pages of a region
+    const uint64_t REGION_NUMBERS "(UINT64_C(1) << 12)"      # region identifiers that are told apart
 
 cdef enum:
     ALIAS_SHIFT = 56
@@ -34,6 +38,11 @@ cdef enum:
 cdef struct PageEntry:
     uint64_t page                # NO_PAGE_NUMBER: free
     uint64_t value
+
+cdef struct Purge:               # of translations, as a mark says
+    uint64_t first, last         # pages without their region
+    uint64_t region              # low bits of its identifier
+    bint code, data              # sides
 
 cdef struct PageMap:             # an open hash table by page number
     PageEntry* entries
@@ -68,9 +77,24 @@ cdef class PhysicalAddresses:
     cdef void enter_code(self, uint64_t ip, uint64_t base) noexcept nogil
     # Returns the physical address of code; NO_FRAME: none has run in its page.
     cdef uint64_t of_code(self, uint64_t address) noexcept nogil
+    # Whether a purge covers the translation of a tagged page, by low bits of the region's identifier.
+    cdef bint covers_data(self, const Purge* purge, uint64_t page) noexcept nogil
+    # ... of code, in any region.
+    cdef bint covers_code(self, const Purge* purge, uint64_t page) noexcept nogil
     cdef uint64_t look_up(self, uint64_t address) noexcept nogil
     cdef void map_page(self, uint64_t page, uint64_t base, bint translated, uint64_t region) noexcept nogil
     cdef uint64_t tagged(self, PageMap* owners, uint64_t base, uint64_t owner) noexcept nogil
+
+
+cdef inline Purge purge_of(uint64_t mark, uint64_t address) noexcept nogil:
+    """Returns the purge of a PURGE and its PURGE_ADDRESS."""
+    cdef Purge purge
+    cdef uint64_t bits = mark_value(mark) >> 2 & 0x3F
+    purge.code, purge.data = mark_value(mark) & 1, mark_value(mark) >> 1 & 1
+    purge.region = mark_value(mark) >> 8 & REGION_NUMBERS - 1
+    purge.first = address & OFFSET_PAGES - 1
+    purge.last = purge.first | ((<uint64_t>1 << bits - FRAME_SHIFT) - 1 if bits > FRAME_SHIFT else 0)
+    return purge
 
 
 cdef inline uint64_t tagged_address(PhysicalAddresses pages, uint64_t address) noexcept nogil:

@@ -163,6 +163,17 @@ cdef class PhysicalAddresses:
         recent[0] = entry[0]
         return entry.value | address & (1 << FRAME_SHIFT) - 1
 
+    # --- purges
+
+    cdef bint covers_data(self, const Purge* purge, uint64_t page) noexcept nogil:
+        cdef const PageEntry* owner = page_entry(&self.data_owners, page)
+        return (owner.page != NO_PAGE_NUMBER and owner.value >> PAGE_NUMBER_BITS == purge.region
+                and purge.first <= owner.value & OFFSET_PAGES - 1 <= purge.last)
+
+    cdef bint covers_code(self, const Purge* purge, uint64_t page) noexcept nogil:
+        cdef const PageEntry* owner = page_entry(&self.code_owners, page)
+        return owner.page != NO_PAGE_NUMBER and purge.first <= owner.value & OFFSET_PAGES - 1 <= purge.last
+
     # --- code
 
     cdef uint64_t block_base(self, uint64_t ip, uint64_t physical) noexcept nogil:

@@ -1,9 +1,10 @@
 """Register frames as tracked by the pipeline: sizes, and the position of r32 in the scoreboard's ring.
 
-The stream does not carry frame sizes; alloc, calls and returns determine them (SDM volume 1, 4.1).
+Alloc, calls and returns determine frame sizes (SDM volume 1, 4.1); only a whole system's stream has marks of other
+changes.
 """
 
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 
 
@@ -66,6 +67,13 @@ cdef inline uint32_t leave_frame(Frames* frames) noexcept nogil:
         frames.dirty = 0
     frames.base -= moved
     return moved
+
+
+cdef inline void set_frame(Frames* frames, uint64_t value) noexcept nogil:
+    """Sets the current frame, by the value of a FRAME; those below it are no longer known."""
+    frames.now.sof, frames.now.sol, frames.now.sor = value & 0x7F, value >> 7 & 0x7F, value >> 14 & 0x7F
+    frames.dirty = value >> 21 & 0x7F
+    frames.depth = 0
 
 
 cdef inline void set_frame_levels(Frames* frames, int64_t now) noexcept nogil:

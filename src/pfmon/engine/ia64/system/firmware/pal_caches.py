@@ -23,10 +23,14 @@ def cache_of(pal: Pal, level: int, kind: int) -> CacheDescription | None:
     return next((one for one in pal.processor.caches if one.level == level and one.kind in kinds), None)
 
 
-def cache_flush(_: Pal, call: PalCall) -> PalResult:
-    """PAL_CACHE_FLUSH: done at once. Memory is coherent with all caches, and instructions that were
-    written are seen by whoever fetches them; the contents of the machine's caches stay."""
-    return PalResult(0, (0, 0)) if 1 <= call.first <= 4 and call.second <= 3 else INVALID
+def cache_flush(pal: Pal, call: PalCall) -> PalResult:
+    """PAL_CACHE_FLUSH: done at once, without an interrupt, so that there is no progress to go on from. Cache_type is 1
+    for caches that hold instructions, 2 data, 3 any, 4 for those of instructions alone, which become coherent with
+    data; bit 0 of the operation says that lines become invalid, bit 1 that interrupts are polled for."""
+    if not (1 <= call.first <= 4 and call.second <= 3):
+        return INVALID
+    pal.host.flush_caches(call.first, bool(call.second & 1))
+    return PalResult(0, (0, 0))
 
 
 def cache_info(pal: Pal, call: PalCall) -> PalResult:

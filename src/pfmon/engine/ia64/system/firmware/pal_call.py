@@ -43,6 +43,9 @@ class PalHost(Protocol):
     def shut_down(self) -> None:
         """End the run."""
 
+    def flush_caches(self, kind: int, invalidates: bool) -> None:
+        """Flush caches of a cache_type (PAL_CACHE_FLUSH); ``invalidates``: their lines become invalid, else clean."""
+
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address; False: there is no memory."""
 

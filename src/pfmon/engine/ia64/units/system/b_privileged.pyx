@@ -23,7 +23,8 @@ cdef int rfi(Cpu* cpu, Op* op) noexcept nogil:
     complete(cpu, exit)
     set_psr(cpu, psr)
     if ifs & IFS_VALID:
-        restore_interrupted_frame(cpu, ifs)
+        restore_covered_frame(cpu, ifs)
+        mark_frame(cpu)
     elif system.incomplete_frame:
         system.frame_pending = 1
     slot = (psr & PSR_RI) >> PSR_RI_SHIFT
@@ -64,8 +65,15 @@ cdef void promote(Cpu* cpu) noexcept nogil:
         set_level(cpu, entry.level)
 
 
-cdef void return_to_level(Cpu* cpu, uint32_t level) noexcept nogil:
-    """br.ret to a less privileged level (volume 3, br)."""
+cdef void return_in_system(Cpu* cpu, uint32_t level) noexcept nogil:
+    """br.ret to a less privileged level (volume 3, br), or in a traced stream. In user mode there is neither: all ones in
+    AR[PFS] get here, too."""
+    if cpu.system == NULL:
+        return
+    if cpu.traced:
+        mark_return(cpu)
+    if level <= cpu.level:
+        return
     set_level(cpu, level)
     if psr_bit(cpu, PSR_LP):
         cpu.system.traps |= TRAP_LOWER_PRIVILEGE

@@ -116,6 +116,18 @@ cdef inline bint refuses(Cpu* cpu, Op* op, bint write, int* number) noexcept nog
     return number[0] != FAULT_NONE
 
 
+cdef inline int read_indirect(Cpu* cpu, Op* op, const uint64_t* registers, uint64_t count, uint64_t place) noexcept nogil:
+    """Read register ``place`` of ``count``; NULL in user mode, where it faults."""
+    cdef int number
+    if refuses(cpu, op, False, &number):
+        return fault(cpu, op, number)
+    if place >= count:
+        return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
+    cpu.gr[op.r1] = registers[place]
+    set_nat(cpu, op.r1, False)
+    return next_op(cpu, op)
+
+
 cdef int mov_to_rr(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint64_t value = cpu.gr[op.r2]
     cdef uint32_t bits = <uint32_t>(value >> 2) & 0x3F
@@ -125,19 +137,12 @@ cdef int mov_to_rr(Cpu* cpu, Op* op) noexcept nogil:
     if value & RR_RESERVED_LOW or value >> (8 + cpu.system.rid_bits) or not cpu.system.page_sizes >> bits & 1:
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
     cpu.system.rr[region_of(cpu.gr[op.r3])] = value
-    drop_filled(cpu)
-    cpu.system.fetch_changed = 1
-    cpu.system.mode_changed = 1
-    cpu.limit = NULL
+    translations_changed(cpu, DATA_SIDE)
+    translations_changed(cpu, INSTRUCTION_SIDE)
     return next_op(cpu, op)
 
 cdef int mov_from_rr(Cpu* cpu, Op* op) noexcept nogil:
-    cdef int number
-    if refuses(cpu, op, False, &number):
-        return fault(cpu, op, number)
-    cpu.gr[op.r1] = cpu.system.rr[region_of(cpu.gr[op.r3])]
-    set_nat(cpu, op.r1, False)
-    return next_op(cpu, op)
+    return read_indirect(cpu, op, &cpu.system.rr[0] if cpu.system != NULL else NULL, 8, region_of(cpu.gr[op.r3]))
 
 
 cdef int mov_to_pkr(Cpu* cpu, Op* op) noexcept nogil:
@@ -153,70 +158,46 @@ cdef int mov_to_pkr(Cpu* cpu, Op* op) noexcept nogil:
             if cpu.system.pkr[i] >> 8 == value >> 8:
                 cpu.system.pkr[i] &= ~<uint64_t>1
     cpu.system.pkr[place] = value
-    drop_filled(cpu)
-    cpu.system.fetch_changed = 1
-    cpu.limit = NULL
+    translations_changed(cpu, DATA_SIDE)
+    translations_changed(cpu, INSTRUCTION_SIDE)
     return next_op(cpu, op)
 
 cdef int mov_from_pkr(Cpu* cpu, Op* op) noexcept nogil:
-    cdef int number
-    if refuses(cpu, op, False, &number):
-        return fault(cpu, op, number)
-    if cpu.gr[op.r3] & 0xFF >= PROTECTION_KEYS:
-        return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
-    cpu.gr[op.r1] = cpu.system.pkr[cpu.gr[op.r3] & 0xFF]
-    set_nat(cpu, op.r1, False)
-    return next_op(cpu, op)
+    return read_indirect(cpu, op, &cpu.system.pkr[0] if cpu.system != NULL else NULL, PROTECTION_KEYS, cpu.gr[op.r3] & 0xFF)
 
 
-cdef inline int write_breakpoint(Cpu* cpu, Op* op, uint64_t* registers, uint64_t ignored) noexcept nogil:
+cdef inline int write_breakpoint(Cpu* cpu, Op* op, uint32_t access, uint64_t ignored) noexcept nogil:
+    """Write a breakpoint register, which the guest's PMU sees, too; ``ignored``: bits of the odd ones."""
     cdef uint64_t place = cpu.gr[op.r3] & 0xFF
+    cdef uint64_t* registers
+    cdef int number
+    if refuses(cpu, op, True, &number):
+        return fault(cpu, op, number)
+    if cpu.system.guest_pmu and not cpu.pmd_known:
+        return pmu_access(cpu, op, access, cpu.gr[op.r2])
+    cpu.pmd_known = 0
     if place >= BREAKPOINT_REGISTERS:
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
+    registers = &cpu.system.dbr[0] if access == WRITE_DBR else &cpu.system.ibr[0]
     registers[place] = cpu.gr[op.r2] & ~(ignored if place & 1 else 0)
     drop_filled(cpu)
     cpu.limit = NULL
     return next_op(cpu, op)
 
 
-cdef inline int read_breakpoint(Cpu* cpu, Op* op, const uint64_t* registers) noexcept nogil:
-    cdef uint64_t place = cpu.gr[op.r3] & 0xFF
-    if place >= BREAKPOINT_REGISTERS:
-        return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
-    cpu.gr[op.r1] = registers[place]
-    set_nat(cpu, op.r1, False)
-    return next_op(cpu, op)
-
-
 cdef int mov_to_dbr(Cpu* cpu, Op* op) noexcept nogil:
-    cdef int number
-    if refuses(cpu, op, True, &number):
-        return fault(cpu, op, number)
-    if cpu.system.guest_pmu and not cpu.pmd_known:
-        return pmu_access(cpu, op, WRITE_DBR, cpu.gr[op.r2])
-    cpu.pmd_known = 0
-    return write_breakpoint(cpu, op, cpu.system.dbr, <uint64_t>3 << 60)
-
-cdef int mov_from_dbr(Cpu* cpu, Op* op) noexcept nogil:
-    cdef int number
-    if refuses(cpu, op, False, &number):
-        return fault(cpu, op, number)
-    return read_breakpoint(cpu, op, cpu.system.dbr)
+    return write_breakpoint(cpu, op, WRITE_DBR, <uint64_t>3 << 60)
 
 cdef int mov_to_ibr(Cpu* cpu, Op* op) noexcept nogil:
-    cdef int number
-    if refuses(cpu, op, True, &number):
-        return fault(cpu, op, number)
-    if cpu.system.guest_pmu and not cpu.pmd_known:
-        return pmu_access(cpu, op, WRITE_IBR, cpu.gr[op.r2])
-    cpu.pmd_known = 0
-    return write_breakpoint(cpu, op, cpu.system.ibr, <uint64_t>7 << 60)
+    return write_breakpoint(cpu, op, WRITE_IBR, <uint64_t>7 << 60)
+
+cdef int mov_from_dbr(Cpu* cpu, Op* op) noexcept nogil:
+    return read_indirect(cpu, op, &cpu.system.dbr[0] if cpu.system != NULL else NULL, BREAKPOINT_REGISTERS,
+                         cpu.gr[op.r3] & 0xFF)
 
 cdef int mov_from_ibr(Cpu* cpu, Op* op) noexcept nogil:
-    cdef int number
-    if refuses(cpu, op, False, &number):
-        return fault(cpu, op, number)
-    return read_breakpoint(cpu, op, cpu.system.ibr)
+    return read_indirect(cpu, op, &cpu.system.ibr[0] if cpu.system != NULL else NULL, BREAKPOINT_REGISTERS,
+                         cpu.gr[op.r3] & 0xFF)
 
 
 # --- the performance monitor: the guest's PMU answers between two instructions, or there is none

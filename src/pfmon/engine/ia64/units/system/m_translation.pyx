@@ -36,6 +36,12 @@ cdef int overlapping(Cpu* cpu, Op* op) noexcept nogil:
     return fault(cpu, op, FAULT_MACHINE_CHECK)
 
 
+cdef void mark_insertion(Cpu* cpu, Op* op, uint32_t side, const TranslationEntry* entry) noexcept nogil:
+    """An insertion purges what it overlaps (volume 2, 4.1.1.4)."""
+    cpu.index = op.index
+    mark_purge(cpu, 1 << side, entry.rid, entry.first, size_bits(entry))
+
+
 cdef inline int insert_cached(Cpu* cpu, Op* op, uint32_t side) noexcept nogil:
     cdef TranslationEntry entry
     cdef int number = insertion(cpu, op, &entry)
@@ -43,6 +49,7 @@ cdef inline int insert_cached(Cpu* cpu, Op* op, uint32_t side) noexcept nogil:
         return fault(cpu, op, number)
     if not insert_translation(cpu, side, &entry):
         return overlapping(cpu, op)
+    mark_insertion(cpu, op, side, &entry)
     return next_op(cpu, op)
 
 
@@ -66,6 +73,7 @@ cdef inline int insert_register(Cpu* cpu, Op* op, uint32_t side) noexcept nogil:
         return fault(cpu, op, number)
     if not set_register(cpu, side, <uint32_t>place, &entry):
         return overlapping(cpu, op)
+    mark_insertion(cpu, op, side, &entry)
     return next_op(cpu, op)
 
 
@@ -92,23 +100,43 @@ cdef int purge_range(Cpu* cpu, Op* op, uint32_t* bits) noexcept nogil:
     return FAULT_NONE
 
 
-cdef int ptc_l(Cpu* cpu, Op* op) noexcept nogil:
-    cdef uint32_t bits
+cdef inline int purge(Cpu* cpu, Op* op, uint32_t sides, bint registers) noexcept nogil:
+    """Purge what overlaps a range: of this processor's translation caches on some sides, and with ``registers`` of its
+    translation registers (volume 2, table 4-1)."""
     cdef uint64_t address = cpu.gr[op.r3]
+    cdef uint32_t bits, side, rid = rid_of(cpu.system, address)
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
-    purge_cache(cpu, DATA_SIDE, rid_of(cpu.system, address), address, bits)
-    purge_cache(cpu, INSTRUCTION_SIDE, rid_of(cpu.system, address), address, bits)
+    for side in range(2):
+        if not sides >> side & 1:
+            continue
+        if registers:
+            purge_registers(cpu, side, address, bits)
+        else:
+            purge_cache(cpu, side, rid, address, bits)
+    cpu.index = op.index
+    mark_purge(cpu, sides, rid, address, bits)
     return next_op(cpu, op)
 
-cdef inline int purge_globally(Cpu* cpu, Op* op, bint alat) noexcept nogil:
+cdef inline int purge_globally(Cpu* cpu, Op* op, bint clears_alat) noexcept nogil:
     cdef uint32_t bits
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
-    purge_everywhere(cpu, cpu.gr[op.r3], bits, alat)
+    cpu.index = op.index
+    purge_everywhere(cpu, cpu.gr[op.r3], bits, clears_alat)
     return next_op(cpu, op)
+
+
+cdef int ptc_l(Cpu* cpu, Op* op) noexcept nogil:
+    return purge(cpu, op, BOTH_SIDES, False)
+
+cdef int ptr_d(Cpu* cpu, Op* op) noexcept nogil:
+    return purge(cpu, op, 1 << DATA_SIDE, True)
+
+cdef int ptr_i(Cpu* cpu, Op* op) noexcept nogil:
+    return purge(cpu, op, 1 << INSTRUCTION_SIDE, True)
 
 cdef int ptc_g(Cpu* cpu, Op* op) noexcept nogil:
     return purge_globally(cpu, op, False)
@@ -122,22 +150,6 @@ cdef int ptc_e(Cpu* cpu, Op* op) noexcept nogil:
     if get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
     purge_all(cpu)
-    return next_op(cpu, op)
-
-cdef int ptr_d(Cpu* cpu, Op* op) noexcept nogil:
-    cdef uint32_t bits
-    cdef int number = purge_range(cpu, op, &bits)
-    if number:
-        return fault(cpu, op, number)
-    purge_registers(cpu, DATA_SIDE, cpu.gr[op.r3], bits)
-    return next_op(cpu, op)
-
-cdef int ptr_i(Cpu* cpu, Op* op) noexcept nogil:
-    cdef uint32_t bits
-    cdef int number = purge_range(cpu, op, &bits)
-    if number:
-        return fault(cpu, op, number)
-    purge_registers(cpu, INSTRUCTION_SIDE, cpu.gr[op.r3], bits)
     return next_op(cpu, op)
 
 
