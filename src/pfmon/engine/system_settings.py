@@ -43,7 +43,8 @@ NO_PMU = PmuDescription(0, bytes(128))
 
 class ProcessorDescription(NamedTuple):
     """The modelled processor. ``brand``: its name; ``frequency``, ``bus_frequency``: MHz; ``shares_core``: a core has
-    several hardware threads."""
+    several hardware threads; ``threads``, ``cores``: how many hardware threads a core and cores a package of the system
+    have."""
 
     brand: str
     frequency: int
@@ -52,6 +53,8 @@ class ProcessorDescription(NamedTuple):
     tlbs: tuple[TlbDescription, ...]
     shares_core: bool
     pmu: PmuDescription = NO_PMU
+    threads: int = 1
+    cores: int = 1
 
 
 INSTRUCTIONS, CYCLES = "instructions", "cycles"

@@ -419,6 +419,7 @@ class Mark(IntEnum):
     PURGE_ADDRESS = 30
     FRAME = 31
     CACHE_FLUSH = 32
+    HW_POLICY = 33
 
 # thread_demux.pyx
 

@@ -150,6 +150,9 @@ def system_of(options: Options, processor: Processor, command: Sequence[str]) ->
             "--itc", "--guest-pmu"
         )
     processor_described = described(processor.figures(), processor.model, has_pmu)
+    if options.smt_threads:
+        threads, cores = (1, COUPLED) if options.cores > 1 else (COUPLED, 1)
+        processor_described = processor_described._replace(threads=threads, cores=cores)
     return SystemSettings(
         options.memory,
         options.uart,

@@ -25,7 +25,10 @@ PIECE = 1 << 16
 
 
 class SharedSystem(Protocol):
-    """What the processors of a system have in common."""
+    """What the processors of a system have in common. ``policy``: how hardware threads share a core
+    (PAL_SET_HW_POLICY)."""
+
+    policy: int
 
     def shut_down(self) -> None:
         """End the run."""
@@ -68,7 +71,7 @@ class LogicalProcessor:
         processor.set_cpuid(cpuid(model))
         self._set_geometry(description, model)
         self._reset(address)
-        self.pal = PalEntry(Pal(description, SIZES[model], self, length), processor)
+        self.pal = PalEntry(Pal(description, SIZES[model], self, length, number), processor)
 
     def _set_geometry(self, description: ProcessorDescription, model: str) -> None:
         """Translation as the processor has it; its caches are those of the last level."""
@@ -165,6 +168,16 @@ class LogicalProcessor:
     def flush_caches(self, kind: int, invalidates: bool) -> None:
         """Put a flush of caches into the stream, for a machine."""
         self._system.emit_mark(Mark.CACHE_FLUSH, kind | invalidates << 3)
+
+    @property
+    def policy(self) -> int:
+        """How the hardware threads of its core share it."""
+        return self._system.policy
+
+    def set_policy(self, policy: int) -> None:
+        """Change this, in favour of this processor, for the machine as well."""
+        self._system.policy = policy
+        self._system.emit_mark(Mark.HW_POLICY, policy)
 
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address."""

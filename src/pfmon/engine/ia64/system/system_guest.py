@@ -94,6 +94,7 @@ class SystemGuest:
         self._consumer = Consumer()
         self._turns = [(0, 0)]
         self._coupled: CoupledTurns | None = None
+        self.policy = 0
         self._ending: ExitReport | None = None
         self._stopping = False
         self._unknown: set[int] = set()

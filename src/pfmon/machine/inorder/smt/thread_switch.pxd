@@ -85,6 +85,9 @@ cdef class ThreadSwitch(CoupledMachines):
     # Switches to the other thread after cycle ``at``; returns when this thread is switched in again.
     cdef void switch_away(self, int64_t at, uint32_t why) noexcept nogil
 
+    # Firmware of the running thread sets the policy (PAL_SET_HW_POLICY), with priority for this thread.
+    cdef void set_policy(self, uint32_t policy) noexcept nogil
+
     cdef void add_event(self, int64_t at, uint32_t thread, uint8_t is_return) noexcept nogil
     cdef int64_t take_event(self) noexcept nogil
     cdef bint wants_switch(self, int64_t at) noexcept nogil

@@ -186,6 +186,10 @@ cdef class ThreadSwitch(CoupledMachines):
             self.quantum_end = thread.drain_pipeline() + self.quantum
             self.look_ahead()
 
+    cdef void set_policy(self, uint32_t policy) noexcept nogil:
+        self.policy, self.priority = <SwitchPolicy>policy, self.running
+        self.look_ahead()
+
     cdef void on_interrupt(self) noexcept nogil:
         self.urgency[1 - self.running] = max(<uint8_t>INTERRUPT_URGENCY, self.urgency[1 - self.running])
 
@@ -236,6 +240,14 @@ cdef class ThreadSwitch(CoupledMachines):
         cdef uint32_t why = 0, held_back, missed_ones
         cdef int64_t at = self.decide(issued, issues, &why, &held_back, &missed_ones)
         return at, why, held_back, missed_ones
+
+    def interrupt_other(self) -> None:
+        """An external interrupt arrives at the background thread."""
+        self.on_interrupt()
+
+    def set_policy_of_running(self, policy: int) -> None:
+        """Firmware is told how the threads share the core, by the running one."""
+        self.set_policy(policy)
 
     def hand_over_at(self, at: int) -> int:
         """Hands the core to the other thread; returns its number."""
