@@ -41,8 +41,11 @@ REFUSED = [
     ("--detach-children", "--detach-children is about a program under Linux"),
     ("--insecure -e cpu_cycles", "--insecure is about a program under Linux"),
     ("--dont-start -e cpu_cycles", "--dont-start is about a program under Linux"),
-    ("--cores=2", "--system runs one image on one processor: leave --cores out"),
-    ("--smt=/bin/true", "--system runs one image on one processor: leave a second program out"),
+    ("--cores=2", "--system runs one image, on processors of --processors or --smt-threads: leave --cores out"),
+    (
+        "--smt=/bin/true",
+        "--system runs one image, on processors of --processors or --smt-threads: leave a second program out",
+    ),
     ("--memory=0", "--memory=0: a size such as 512M or 8G is wanted"),
     ("--memory=3M", "--memory=3M: whole megabytes from 4M to 3G are wanted"),
     ("--memory=3073M", "--memory=3073M: whole megabytes from 4M to 3G are wanted"),
@@ -77,7 +80,10 @@ def test_options_of_systems_need_one(option: str) -> None:
 def test_recordings_have_their_system() -> None:
     done = pfmon("--system", GREETING, "--replay=x")
     assert done.returncode == 2
-    assert done.stderr == "pfmon: --system runs one image on one processor: leave --replay out\n"
+    assert (
+        done.stderr
+        == "pfmon: --system runs one image, on processors of --processors or --smt-threads: leave --replay out\n"
+    )
 
 
 def test_image_takes_no_arguments() -> None:

@@ -104,10 +104,11 @@ cdef inline int purge(Cpu* cpu, Op* op, uint32_t sides, bint registers) noexcept
     """Purge what overlaps a range: of this processor's translation caches on some sides, and with ``registers`` of its
     translation registers (volume 2, table 4-1)."""
     cdef uint64_t address = cpu.gr[op.r3]
-    cdef uint32_t bits, side, rid = rid_of(cpu.system, address)
+    cdef uint32_t bits, side, rid
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
+    rid = rid_of(cpu.system, address)
     for side in range(2):
         if not sides >> side & 1:
             continue
