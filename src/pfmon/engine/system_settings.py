@@ -54,6 +54,11 @@ class ProcessorDescription(NamedTuple):
     pmu: PmuDescription = NO_PMU
 
 
+INSTRUCTIONS, CYCLES = "instructions", "cycles"
+QUANTUM = 10_000
+"""Instructions of a processor's turn."""
+
+
 class PackedProgram(NamedTuple):
     """A program that a Linux kernel runs. ``path``: the host's; ``arguments``: with its name; ``environment``:
     NAME=VALUE of each variable; ``directory``: in which it begins; ``sysroot``: where its interpreter and libraries
@@ -72,24 +77,26 @@ class PackedProgram(NamedTuple):
 class BootSettings(NamedTuple):
     """How a Linux kernel boots. ``cmdline``: its command line; ``initrd``: the file of an initial file system, "":
     none, or the program's; ``program``: None: the kernel's console is the user's; ``console``: what the kernel says is
-    shown beside a program; ``exit_on``: a regular expression, whose first match on the console ends the run;
-    ``processors``: as the tables describe them."""
+    shown beside a program; ``exit_on``: a regular expression, whose first match on the console ends the run."""
 
     cmdline: str = ""
     initrd: str = ""
     program: PackedProgram | None = None
     console: bool = False
     exit_on: str = ""
-    processors: int = 1
 
 
 class SystemSettings(NamedTuple):
     """``memory``: bytes of physical memory, from address 0 on; ``uart``: physical address of the serial port, None:
-    there is none, or the platform chooses; ``guest_pmu``: the system programs the performance monitors; ``boot``: the
-    image is a Linux kernel, None: it brings its own firmware."""
+    there is none, or the platform chooses; ``guest_pmu``: the system programs the performance monitors; ``itc``: what
+    the interval timer counts, INSTRUCTIONS or the machine's CYCLES; ``boot``: the image is a Linux kernel, None: it
+    brings its own firmware; ``processors``: logical ones, which take turns of ``quantum`` instructions."""
 
     memory: int
     uart: int | None
     processor: ProcessorDescription
     guest_pmu: bool = False
+    itc: str = INSTRUCTIONS
     boot: BootSettings | None = None
+    processors: int = 1
+    quantum: int = QUANTUM

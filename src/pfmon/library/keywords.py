@@ -123,6 +123,7 @@ class Keywords(TypedDict, total=False):
     system: str
     memory: int | str
     uart: int | str
+    itc: str
     cmdline: str
     initrd: Path
     guest_files: str | Sequence[str] | Mapping[str, str]

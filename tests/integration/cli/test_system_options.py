@@ -54,6 +54,8 @@ REFUSED = [
     ("--uart=0x1ffffff8", "--uart=0x1ffffff8: is in the memory, which ends at 0x20000000 (--memory)"),
     ("--uart=0xfee00000", "--uart=0xfee00000: is in the processor's interrupt block, which begins at 0xfee00000"),
     ("--uart=0xfefffff8", "--uart=0xfefffff8: is in the processor's interrupt block, which begins at 0xfee00000"),
+    ("--itc=host", "--itc=host: instructions or cycles is wanted"),
+    ("--itc=cycles --guest-pmu=exact", "--itc=cycles needs a machine, and --guest-pmu=exact has none"),
     ("--memory=4M --uart=0", "--uart=0x0: is in the memory, which ends at 0x400000 (--memory)"),
 ]
 
@@ -66,7 +68,7 @@ def test_what_does_not_go_with_a_system_is_refused(options: str, message: str) -
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("option", ["--memory=64M", "--uart=0x40000000"])
+@pytest.mark.parametrize("option", ["--memory=64M", "--uart=0x40000000", "--itc=cycles"])
 def test_options_of_systems_need_one(option: str) -> None:
     done = pfmon(option, GREETING)
     assert done.returncode == 2
@@ -115,7 +117,7 @@ def test_image_is_no_name_in_the_path() -> None:
 def test_help_has_the_options() -> None:
     done = pfmon("--help", "system")
     assert done.returncode == 0
-    for option in ("--system", "--memory", "--uart"):
+    for option in ("--system", "--memory", "--uart", "--itc"):
         assert option in done.stdout
 
 

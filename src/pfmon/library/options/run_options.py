@@ -140,6 +140,8 @@ class Options(OptionRecord):
     """Bytes of its physical memory."""
     uart: int | None
     """Physical address of its serial port; None: it has none, or that of the platform."""
+    itc: str
+    """What its interval timer counts: instructions or cycles."""
     cmdline: str
     """The command line of a Linux kernel."""
     initrd: str

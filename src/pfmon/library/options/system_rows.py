@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pfmon.engine.system_settings import CYCLES, INSTRUCTIONS
 from pfmon.errors import BadValueError
 from pfmon.library.options import python_values
 from pfmon.library.options.kinds import FLAG, TEXT, WORD, converted
@@ -34,6 +35,13 @@ def device_address(option: str, text: str) -> int:
     if found % UART_ALIGNMENT:
         raise BadValueError(f"--{option}={text}: a multiple of {UART_ALIGNMENT} is wanted").about(f"--{option}")
     return found
+
+
+def time_base(option: str, text: str | None) -> str:
+    """Return what the interval timer counts, checked."""
+    if text not in (INSTRUCTIONS, CYCLES):
+        raise BadValueError(f"--{option}={text}: {INSTRUCTIONS} or {CYCLES} is wanted").about(f"--{option}")
+    return text
 
 
 def _pair(option: str, text: str) -> tuple[str, str]:
@@ -86,6 +94,19 @@ SYSTEM = Topic(
             "a serial port (8250) at this physical address, behind the memory (a Linux kernel has one anyway)",
             converted(device_address),
             "ADDRESS",
+            keyword=True,
+            needs=("a system",),
+        ),
+        Option(
+            "itc",
+            "what the system's interval timer counts: instructions, or the machine's cycles (instructions)",
+            Kind(
+                time_base,
+                lambda name, value: time_base(name, python_values.text(name, value)),
+                put,
+                default=INSTRUCTIONS,
+            ),
+            "instructions|cycles",
             keyword=True,
             needs=("a system",),
         ),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from pfmon.engine.system_settings import CYCLES, SystemSettings
 from pfmon.errors import BadValueError, PfmonError, UnknownObjectError
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.resolving.request_builder import Symbols
@@ -63,6 +64,11 @@ class LoadedProgram(NamedTuple):
     awaited: DeferredSymbols | None
 
 
+def _is_clock(system: SystemSettings | None) -> bool:
+    """Whether the machine of a system is read during the run, in the engine's thread."""
+    return system is not None and system.itc == CYCLES
+
+
 def plan_of(
     parts: Resolved, loaded: LoadedProgram, context: RunContext, standard_files: tuple[int, int, int]
 ) -> RunPlan:
@@ -103,7 +109,7 @@ def plan_of(
         collect_calls=context.stacks and parts.buffer is None,
         collect_edges=context.edges and parts.buffer is None,
         shared_lines=results.report == "c2c",
-        threaded=context.threaded,
+        threaded=context.threaded and not _is_clock(guest.system),
         guest_pmu=execution.guest_pmu,
         watched=context.watched,
         hardware_thread=context.hardware_thread,

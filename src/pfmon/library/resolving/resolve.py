@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.system_settings import BootSettings, PackedProgram, SystemSettings
+from pfmon.engine.system_settings import CYCLES, BootSettings, PackedProgram, SystemSettings
 from pfmon.errors import PfmonError
 from pfmon.library.checks.option_checks import images_run_alone
 from pfmon.library.options.run_options import Options
@@ -34,7 +34,7 @@ from pfmon.pmu import IA64
 from pfmon.pmu.model.branch_filter import are_calls_and_returns
 from pfmon.program.image import DebugDirectories
 from pfmon.session.run.controls import Controls
-from pfmon.session.run.run_plan import FollowOptions, default_memory_limit
+from pfmon.session.run.run_plan import EXACT, FollowOptions, default_memory_limit
 from pfmon.session.sampling.sampling_period import Sampling
 from pfmon.stream._stream import InstructionSet
 
@@ -144,8 +144,14 @@ def system_of(options: Options, processor: Processor, command: Sequence[str]) ->
     from pfmon.session.run.system_description import described
 
     has_pmu = bool(options.guest_pmu)
+    if options.itc == CYCLES and options.guest_pmu == EXACT:
+        raise PfmonError(f"--itc={CYCLES} needs a machine, and --guest-pmu={EXACT} has none").about(
+            "--itc", "--guest-pmu"
+        )
     processor_described = described(processor.figures(), processor.model, has_pmu)
-    return SystemSettings(options.memory, options.uart, processor_described, has_pmu, _boot(options, command))
+    return SystemSettings(
+        options.memory, options.uart, processor_described, has_pmu, options.itc, _boot(options, command)
+    )
 
 
 def _boot(options: Options, command: Sequence[str]) -> BootSettings | None:

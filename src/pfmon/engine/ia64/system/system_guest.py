@@ -19,6 +19,7 @@ from pfmon.engine.ia64.system.firmware.pal_call import Pal
 from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, PalEntry, stubs
 from pfmon.engine.ia64.system.guest_pmu import GuestPmu
 from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
+from pfmon.engine.ia64.system.system_clock import SystemClock
 from pfmon.engine.ia64.system.translation_sizes import PAGE_SIZES, SIZES, TranslationSizes
 from pfmon.engine.system_settings import SystemSettings
 from pfmon.errors import PfmonError
@@ -99,8 +100,9 @@ class SystemGuest:
         self._pal = PalEntry(pal, self.processor)
         self._reset()
         self._consumer = Consumer()
+        self._clock: SystemClock | None = None
         self._halted = 0
-        """Instructions' time that passed while the processor was halted."""
+        """Time of ITC that passed while the processor was halted."""
         self._ending: ExitReport | None = None
         self._stopping = False
         self._unknown: set[int] = set()
@@ -196,6 +198,11 @@ class SystemGuest:
     def set_monitoring(self, on: bool, locked: bool) -> None:
         """Nothing: PSR is the system's, and counters that it may read are its own (--guest-pmu)."""
 
+    def set_clock(self, cycles_before: Callable[[int], int]) -> None:
+        """Let ITC count the cycles of the machine that reads the stream: ``cycles_before`` gives those until the
+        instruction at an address, which is the next one. Without, it counts instructions."""
+        self._clock = SystemClock(self.processor, cycles_before)
+
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Run until the image ends, or `stop` (None). ``performance_data``: with --guest-pmu, the system's PMU."""
         self._consumer = consumer
@@ -213,19 +220,28 @@ class SystemGuest:
         return self._ending
 
     def _run_until_event(self, pmu: GuestPmu | None) -> None:
-        processor = self.processor
-        if pmu:
-            pmu.begin()
+        processor, clock = self.processor, self._clock
+        stops = [user.next_stop() for user in (pmu, clock) if user]
+        processor.stop_exactly_at(min((stop for stop in stops if stop is not None), default=None))
         why = processor.run(self._consumer)
         if self._stopping:
             return
-        if pmu:
-            pmu.returned()
+        for user in (pmu, clock):
+            if user:
+                user.returned()
         if why == BREAK:
             self._break(processor.fault_info)
         elif why == CHECK:
             self._end_badly(f"machine check: {processor.machine_check}")
-        elif why == PMD and pmu:
+        elif why == PMD:
+            self._access(pmu)
+
+    def _access(self, pmu: GuestPmu | None) -> None:
+        """Do what an instruction waits for that accesses a performance register, or the clock."""
+        if self.processor.pmu_access[0] == "use_clock":
+            assert self._clock
+            self._clock.access()
+        elif pmu:
             pmu.access()
 
     def _break(self, immediate: int) -> None:
@@ -277,8 +293,10 @@ class SystemGuest:
     @property
     def nanoseconds(self) -> int:
         """The system's time since 1970: the interval timer's, of which the processor's frequency is known."""
-        passed = (self.processor.retired + self._halted) * 1000 // self._system.processor.frequency
-        return self._settings.epoch * 10**9 + passed
+        if self._clock:
+            self._clock.read()
+        executed = self._clock.cycles if self._clock else self.processor.retired
+        return self._settings.epoch * 10**9 + (executed + self._halted) * 1000 // self._system.processor.frequency
 
     def exit(self, status: int) -> None:
         """End the run with a status."""
@@ -291,6 +309,8 @@ class SystemGuest:
     def halt(self) -> None:
         """Let time pass until the timer's interrupt pends, also with PSR.i = 0. Nothing else can wake the processor."""
         processor = self.processor
+        if self._clock:
+            self._clock.read()
         if processor.interrupt_pending:
             return
         timer = processor.next_timer

@@ -89,7 +89,7 @@ class LinuxPlatform:
             memory, self._files, [one for _, one in program.outputs] if program else [], host.finish, on_notice
         )
         self._calls: dict[int, FirmwareCalls] = {}
-        self.sal = Sal(system.processor.bus_frequency, self._boot.processors)
+        self.sal = Sal(system.processor.bus_frequency, system.processors)
         self._parameters = self._place_tables(place_initial_files(memory, image, self._boot))
 
     def _place_tables(self, initial: InitialFiles) -> int:
@@ -100,7 +100,7 @@ class LinuxPlatform:
         placed = Placed(
             interrupt_block.ADDRESS, layout.IOSAPIC, layout.POWER, self._uart_address, uart.REGISTERS, layout.UART_LINE
         )
-        acpi = acpi_tables.place_tables(area, placed, self._boot.processors)
+        acpi = acpi_tables.place_tables(area, placed, self.sal.processors)
         sal = area.place(sal_table.system_table(firmware, self._code, 0))
         places = efi_tables.place_tables(area, self._code, sal, acpi)
         memory_map = efi_tables.memory_map(layout.memory_ranges(firmware, self._uart_address))

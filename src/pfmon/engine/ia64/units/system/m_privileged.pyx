@@ -71,6 +71,8 @@ cdef int mov_to_cr(Cpu* cpu, Op* op) noexcept nogil:
         return not_privileged(cpu, op)
     if get_nat(cpu, op.r2):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if op.r3 == CR_ITM and waits_for_clock(cpu, op, True):
+        return STATUS_PMD
     number = write_cr(cpu, op.r3, cpu.gr[op.r2], cpu.retired + op.index)
     if number:
         return fault(cpu, op, number)
@@ -124,7 +126,7 @@ cdef int mov_to_rr(Cpu* cpu, Op* op) noexcept nogil:
         return fault(cpu, op, FAULT_RESERVED_REGISTER_FIELD)
     cpu.system.rr[region_of(cpu.gr[op.r3])] = value
     drop_filled(cpu)
-    (<MemoryMap*>cpu.memory).fetch_changed = 1
+    cpu.system.fetch_changed = 1
     cpu.system.mode_changed = 1
     cpu.limit = NULL
     return next_op(cpu, op)
@@ -152,7 +154,7 @@ cdef int mov_to_pkr(Cpu* cpu, Op* op) noexcept nogil:
                 cpu.system.pkr[i] &= ~<uint64_t>1
     cpu.system.pkr[place] = value
     drop_filled(cpu)
-    (<MemoryMap*>cpu.memory).fetch_changed = 1
+    cpu.system.fetch_changed = 1
     cpu.limit = NULL
     return next_op(cpu, op)
 

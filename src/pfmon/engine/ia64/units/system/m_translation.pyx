@@ -92,25 +92,29 @@ cdef int purge_range(Cpu* cpu, Op* op, uint32_t* bits) noexcept nogil:
     return FAULT_NONE
 
 
-cdef int ptc(Cpu* cpu, Op* op) noexcept nogil:
-    # ptc.l, ptc.g and ptc.ga are alike on one processor; ptc.ga also drops ALAT entries.
+cdef int ptc_l(Cpu* cpu, Op* op) noexcept nogil:
     cdef uint32_t bits
+    cdef uint64_t address = cpu.gr[op.r3]
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
-    purge_cache(cpu, DATA_SIDE, cpu.gr[op.r3], bits)
-    purge_cache(cpu, INSTRUCTION_SIDE, cpu.gr[op.r3], bits)
+    purge_cache(cpu, DATA_SIDE, rid_of(cpu.system, address), address, bits)
+    purge_cache(cpu, INSTRUCTION_SIDE, rid_of(cpu.system, address), address, bits)
     return next_op(cpu, op)
 
-cdef int ptc_ga(Cpu* cpu, Op* op) noexcept nogil:
+cdef inline int purge_globally(Cpu* cpu, Op* op, bint alat) noexcept nogil:
     cdef uint32_t bits
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
-    alat_clear(cpu)
-    purge_cache(cpu, DATA_SIDE, cpu.gr[op.r3], bits)
-    purge_cache(cpu, INSTRUCTION_SIDE, cpu.gr[op.r3], bits)
+    purge_everywhere(cpu, cpu.gr[op.r3], bits, alat)
     return next_op(cpu, op)
+
+cdef int ptc_g(Cpu* cpu, Op* op) noexcept nogil:
+    return purge_globally(cpu, op, False)
+
+cdef int ptc_ga(Cpu* cpu, Op* op) noexcept nogil:
+    return purge_globally(cpu, op, True)
 
 cdef int ptc_e(Cpu* cpu, Op* op) noexcept nogil:
     if not at_level_0(cpu):
@@ -250,7 +254,7 @@ def m_translation_rows():
     privileged_row("M47", "ptc.e r3", <size_t>&ptc_e, op=1, x6=0x34, effect=as_int(Effect.EFFECT_PURGE))
     for layout, text, run, x6 in (
         ("M42", "itr.d dtr[r3]=r2", <size_t>&itr_d, 0x0E), ("M42", "itr.i itr[r3]=r2", <size_t>&itr_i, 0x0F),
-        ("M45", "ptc.l r3,r2", <size_t>&ptc, 0x09), ("M45", "ptc.g r3,r2", <size_t>&ptc, 0x0A),
+        ("M45", "ptc.l r3,r2", <size_t>&ptc_l, 0x09), ("M45", "ptc.g r3,r2", <size_t>&ptc_g, 0x0A),
         ("M45", "ptc.ga r3,r2", <size_t>&ptc_ga, 0x0B), ("M45", "ptr.d r3,r2", <size_t>&ptr_d, 0x0C),
         ("M45", "ptr.i r3,r2", <size_t>&ptr_i, 0x0D),
         ("M46", "tpa r1=r3", <size_t>&tpa, 0x1E), ("M46", "tak r1=r3", <size_t>&tak, 0x1F),
