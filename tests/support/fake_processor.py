@@ -51,7 +51,7 @@ class FakeProcessor:
         self.machine_check = ""
         self.pmu_access = ("", 0, 0)
         self.next_timer: int | None = None
-        self.interrupt_pending = False
+        self.interrupt_pending = self.interrupt_due = False
         self.pends_at_timer = True
         self.breaks: Sequence[int] = ()
         self.devices: dict[tuple[int, int], PhysicalDevice] = {}

@@ -9,7 +9,7 @@ from pfmon.cli.command_checks import check_command
 from pfmon.cli.option_parsing import ParsedOption, parse
 from pfmon.cli.output_options import OutputOptions
 from pfmon.errors import PfmonError
-from pfmon.library.checks.option_checks import check, no_program_is_given, no_program_runs_on
+from pfmon.library.checks.option_checks import check, images_run_alone, no_program_is_given
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 
@@ -37,7 +37,7 @@ def read(words: Sequence[str]) -> CommandLine:
     check_command(options, output)
     check(options, asks=bool(output.action))
     no_program_is_given(options, command)
-    no_program_runs_on(options.system, command)
+    images_run_alone(options, command)
     return CommandLine(options, output, command)
 
 

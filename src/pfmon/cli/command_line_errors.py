@@ -21,7 +21,7 @@ from pfmon.cli.output.result_output import STANDARD, append_wants_a_file, check_
 from pfmon.cli.output_options import OutputOptions
 from pfmon.engine import registry
 from pfmon.errors import PfmonError
-from pfmon.library.checks.option_checks import no_program_is_given, no_program_runs_on, rules
+from pfmon.library.checks.option_checks import images_run_alone, no_program_is_given, rules
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import find_program, interpreted
@@ -105,7 +105,7 @@ def _checks(line: CommandLine, certain: bool) -> Iterator[Check]:
         yield "", partial(a_program_is_given, options, command)
         yield "", partial(no_program_is_given, options, command)
     if options.system:
-        yield "", partial(no_program_runs_on, options.system, command)
+        yield "", partial(images_run_alone, options, command)
         yield options.system, partial(system_image_is_read, options.system)
     for words in (options.smt, () if options.system else command):
         if words:

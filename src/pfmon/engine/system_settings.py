@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -53,11 +54,49 @@ class ProcessorDescription(NamedTuple):
     pmu: PmuDescription = NO_PMU
 
 
+INSTRUCTIONS, CYCLES = "instructions", "cycles"
+QUANTUM = 10_000
+"""Instructions of a processor's turn."""
+
+
+class PackedProgram(NamedTuple):
+    """A program that a Linux kernel runs. ``path``: the host's; ``arguments``: with its name; ``environment``:
+    NAME=VALUE of each variable; ``directory``: in which it begins; ``sysroot``: where its interpreter and libraries
+    are, None: nowhere; ``files``: further files and directories, (host's path, guest's); ``outputs``: files that the
+    system hands out when the program has ended, (guest's path, host's)."""
+
+    path: str
+    arguments: Sequence[bytes]
+    environment: Sequence[bytes]
+    directory: str
+    sysroot: str | None = None
+    files: Sequence[tuple[str, str]] = ()
+    outputs: Sequence[tuple[str, str]] = ()
+
+
+class BootSettings(NamedTuple):
+    """How a Linux kernel boots. ``append``: its command line; ``initrd``: the file of an initial file system, "": none,
+    or that of the program; ``program``: None: the kernel's console is the user's; ``console``: what the kernel says is
+    shown beside a program; ``exit_on``: a regular expression, whose first match on the console ends the run."""
+
+    append: str = ""
+    initrd: str = ""
+    program: PackedProgram | None = None
+    console: bool = False
+    exit_on: str = ""
+
+
 class SystemSettings(NamedTuple):
     """``memory``: bytes of physical memory, from address 0 on; ``uart``: physical address of the serial port, None:
-    there is none; ``guest_pmu``: the system programs the performance monitors."""
+    there is none, or the platform chooses; ``guest_pmu``: the system programs the performance monitors; ``itc``: what
+    the interval timer counts, INSTRUCTIONS or the machine's CYCLES; ``boot``: the image is a Linux kernel, None: it
+    brings its own firmware; ``processors``: logical ones, which take turns of ``quantum`` instructions."""
 
     memory: int
     uart: int | None
     processor: ProcessorDescription
     guest_pmu: bool = False
+    itc: str = INSTRUCTIONS
+    boot: BootSettings | None = None
+    processors: int = 1
+    quantum: int = QUANTUM

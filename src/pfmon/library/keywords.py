@@ -123,6 +123,13 @@ class Keywords(TypedDict, total=False):
     system: str
     memory: int | str
     uart: int | str
+    itc: str
+    append: str
+    initrd: Path
+    guest_files: str | Sequence[str] | Mapping[str, str]
+    guest_outputs: str | Sequence[str] | Mapping[str, str]
+    console: bool
+    exit_on: str
     partial: bool
 
 

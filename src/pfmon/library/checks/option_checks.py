@@ -223,12 +223,12 @@ def no_program_is_given(options: Options, command: Sequence[str]) -> None:
         )
 
 
-def no_program_runs_on(system: str, command: Sequence[str]) -> None:
-    """The image is all that runs: it takes no program, and no arguments."""
-    if system and command:
-        raise PfmonError(f"--system={system}: the image is all that runs, and there is {command[0]!r}").about(
-            "--system"
-        )
+def images_run_alone(options: Options, command: Sequence[str]) -> None:
+    """The image of a system is all that runs, unless it is a Linux kernel."""
+    if options.system:
+        from pfmon.library.checks.system_checks import kernels_alone_run_programs
+
+        kernels_alone_run_programs(options, command)
 
 
 def one_has_the_pmu(options: Options) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pfmon.errors import refuse
+from collections.abc import Sequence, Set
+
+from pfmon.errors import PfmonError, refuse
 from pfmon.library.options.needs import refuse_unmet
 from pfmon.library.options.option import OF_RUN
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import rows
 
 OF_PROGRAMS = (
-    "sysroot",
     "confine",
     "net",
-    "env",
-    "host-env",
     "host-clock",
     "host-random",
     "host-ids",
@@ -32,7 +31,12 @@ OF_PROGRAMS = (
     "dont-start",
     "ia32",
 )
-"""Options about a program under Linux, its children and its threads."""
+"""Options about a program under the Linux of this host, its children and its threads."""
+OF_PACKED_PROGRAMS = ("sysroot", "env", "host-env")
+"""Those that a program has under a kernel, too."""
+OF_KERNELS = ("append", "initrd", "exit-on")
+OF_KERNELS_PROGRAMS = ("guest-file", "guest-output", "console")
+WITHOUT_PROGRAM = "{} is about a program under Linux; with --system there is none: leave it out"
 
 
 def systems_run_alone(options: Options) -> None:
@@ -48,6 +52,40 @@ def systems_run_alone(options: Options) -> None:
     given = {one.long for one in rows(OF_RUN) if one.is_given(options)}
     refuse(
         {"--follow-...": options.follows} | {f"--{name}": name in given for name in OF_PROGRAMS},
-        "{} is about a program under Linux; with --system there is none: leave it out",
+        WITHOUT_PROGRAM,
         "--system",
     )
+
+
+def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None:
+    """A Linux kernel runs a program, or has the user's initial file system; another image is all that runs. PfmonError
+    as well if the image cannot be read."""
+    if not options.system or options.replay:
+        return
+    given = {one.long for one in rows(OF_RUN) if one.is_given(options)}
+    wanted = [name for name in (*OF_KERNELS, *OF_KERNELS_PROGRAMS, *OF_PACKED_PROGRAMS) if name in given]
+    if not command and not wanted:
+        return
+    from pfmon.program.system_image import is_linux_kernel
+
+    if not is_linux_kernel(options.system):
+        _image_runs_alone(options.system, command, given)
+    elif not command:
+        for name in (*OF_KERNELS_PROGRAMS, *OF_PACKED_PROGRAMS):
+            if name in given:
+                raise PfmonError(f"--{name} is about a program that the kernel runs: give one too").about(f"--{name}")
+    elif "initrd" in given:
+        raise PfmonError(
+            f"--initrd={options.initrd}: the initial file system is made for the program {command[0]!r}; leave one out"
+        ).about("--initrd")
+
+
+def _image_runs_alone(system: str, command: Sequence[str], given: Set[str]) -> None:
+    if command:
+        raise PfmonError(f"--system={system}: the image is all that runs, and there is {command[0]!r}").about(
+            "--system"
+        )
+    for name in (*OF_KERNELS, *OF_KERNELS_PROGRAMS):
+        if name in given:
+            raise PfmonError(f"--{name} is about a Linux kernel, and {system} is none: leave it out").about(f"--{name}")
+    refuse({f"--{name}": name in given for name in OF_PACKED_PROGRAMS}, WITHOUT_PROGRAM, "--system")

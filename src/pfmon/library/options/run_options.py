@@ -139,7 +139,21 @@ class Options(OptionRecord):
     memory: int
     """Bytes of its physical memory."""
     uart: int | None
-    """Physical address of its serial port; None: it has none."""
+    """Physical address of its serial port; None: it has none, or that of the platform."""
+    itc: str
+    """What its interval timer counts: instructions or cycles."""
+    append: str
+    """The command line of a Linux kernel."""
+    initrd: str
+    """The file of its initial file system, "": none, or that of its program."""
+    guest_files: Sequence[tuple[str, str]]
+    """Files for its program: the host's path, and the guest's."""
+    guest_outputs: Sequence[tuple[str, str]]
+    """Files that its program leaves: the guest's path, and the host's."""
+    console: bool
+    """What it says is shown beside its program's output."""
+    exit_on: str
+    """A regular expression: a line of the console that matches ends the run."""
 
     @property
     def demangle(self) -> bool:

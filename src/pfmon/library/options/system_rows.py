@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from pfmon.engine.system_settings import CYCLES, INSTRUCTIONS
 from pfmon.errors import BadValueError
-from pfmon.library.options.kinds import WORD, converted
-from pfmon.library.options.option import Option, Topic
-from pfmon.library.options.option_values import size, whole_number
+from pfmon.library.options import python_values
+from pfmon.library.options.kinds import FLAG, TEXT, WORD, converted
+from pfmon.library.options.option import Kind, Option, Topic, extend, put
+from pfmon.library.options.option_values import pattern, size, whole_number
 
 MEGABYTE = 1 << 20
 LEAST_MEMORY, MOST_MEMORY = 4 * MEGABYTE, 3 << 30
@@ -33,13 +37,45 @@ def device_address(option: str, text: str) -> int:
     return found
 
 
+def time_base(option: str, text: str | None) -> str:
+    """Return what the interval timer counts, checked."""
+    if text not in (INSTRUCTIONS, CYCLES):
+        raise BadValueError(f"--{option}={text}: {INSTRUCTIONS} or {CYCLES} is wanted").about(f"--{option}")
+    return text
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    """Return two paths, of which neither is empty."""
+    first, equals, second = text.partition("=")
+    if not (first and equals and second):
+        raise BadValueError(f"--{option}={text}: two paths with = between them are wanted").about(f"--{option}")
+    return first, second
+
+
+def _pairs(option: str, value: object) -> list[tuple[str, str]]:
+    """Return pairs of paths: FIRST=SECOND, several of them, or a mapping."""
+    if isinstance(value, Mapping):
+        given = [f"{python_values.text(option, one)}={python_values.text(option, two)}" for one, two in value.items()]
+    else:
+        several = [value] if isinstance(value, str) else python_values.several(value)
+        given = [python_values.text(option, one) for one in several]
+    return [_pair(option, one) for one in given]
+
+
+PAIRS = Kind(lambda name, text: [_pair(name, text)], _pairs, extend, default=[])
+PATTERN = Kind(
+    lambda name, text: pattern(name, text or ""),
+    lambda name, value: pattern(name, python_values.text(name, value)),
+    put,
+)
 SYSTEM = Topic(
     "system",
-    "A whole system: an IA-64 image on the bare processor, from privilege level 0 on",
+    "A whole system, from privilege level 0 on: an IA-64 image on the bare processor, or a Linux kernel on a platform"
+    " of pfmon's, with a program that it runs",
     [
         Option(
             "system",
-            "run a whole system: this ELF file, which is loaded at its physical addresses",
+            "run a whole system: this ELF file, which is loaded at its physical addresses; a Linux kernel runs PROGRAM",
             WORD,
             "IMAGE",
             keyword=True,
@@ -56,9 +92,65 @@ SYSTEM = Topic(
         ),
         Option(
             "uart",
-            "a serial port (8250) at this physical address, behind the memory: standard input and output",
+            "a serial port (8250) at this physical address, behind the memory (a Linux kernel has one anyway)",
             converted(device_address),
             "ADDRESS",
+            keyword=True,
+            needs=("a system",),
+        ),
+        Option(
+            "itc",
+            "what the system's interval timer counts: instructions, or the machine's cycles (instructions)",
+            Kind(
+                time_base,
+                lambda name, value: time_base(name, python_values.text(name, value)),
+                put,
+                default=INSTRUCTIONS,
+            ),
+            "instructions|cycles",
+            keyword=True,
+            needs=("a system",),
+        ),
+        Option("append", "the command line of a Linux kernel", TEXT, "TEXT", keyword=True, needs=("a system",)),
+        Option(
+            "initrd",
+            "the initial file system of a Linux kernel that runs no PROGRAM: a cpio archive",
+            WORD,
+            "FILE",
+            keyword=True,
+            default="",
+            needs=("a system",),
+        ),
+        Option(
+            "guest-file",
+            "let the PROGRAM of a Linux kernel see this file or directory, at this place",
+            PAIRS,
+            "HOST=GUEST",
+            field="guest_files",
+            keyword="guest_files",
+            needs=("a system",),
+        ),
+        Option(
+            "guest-output",
+            "when the PROGRAM of a Linux kernel has ended, write this file of its system to the host",
+            PAIRS,
+            "GUEST=HOST",
+            field="guest_outputs",
+            keyword="guest_outputs",
+            needs=("a system",),
+        ),
+        Option(
+            "console",
+            "show on standard error what a Linux kernel says that runs a PROGRAM",
+            FLAG,
+            keyword=True,
+            needs=("a system",),
+        ),
+        Option(
+            "exit-on",
+            "end the run when a line of a Linux kernel's console matches",
+            PATTERN,
+            "REGEX",
             keyword=True,
             needs=("a system",),
         ),

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from pfmon.engine.system_settings import CYCLES, SystemSettings
 from pfmon.errors import BadValueError, PfmonError, UnknownObjectError
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.resolving.request_builder import Symbols
 from pfmon.library.resolving.run_parts import Resolved
 from pfmon.library.resolving.triggers import event_trigger, triggers
-from pfmon.pmu.model.request import Request
+from pfmon.pmu.model.request import PLM_ALL, Request
 from pfmon.program.image import Program
 from pfmon.program.source_texts import SourceFile
 from pfmon.session.coupled.coupled_run import HardwareThread
@@ -63,6 +64,17 @@ class LoadedProgram(NamedTuple):
     awaited: DeferredSymbols | None
 
 
+def _is_clock(system: SystemSettings | None) -> bool:
+    """Whether the machine of a system is read during the run, in the engine's thread."""
+    return system is not None and system.itc == CYCLES
+
+
+def at_all_levels(request: Request, parts: Resolved) -> Request:
+    """Return the request of a whole system, which counts at all privilege levels unless options name some."""
+    chosen = not parts.whole_system or parts.counting.of_all.levels
+    return request if chosen else request._replace(plm=PLM_ALL)
+
+
 def plan_of(
     parts: Resolved, loaded: LoadedProgram, context: RunContext, standard_files: tuple[int, int, int]
 ) -> RunPlan:
@@ -77,7 +89,9 @@ def plan_of(
         settings=guest.settings._replace(standard_files=standard_files),
         model=processor.model,
         requests=[
-            one._replace(ia32_program=processor.ia32, two_threads=both, whole_system=parts.whole_system)
+            at_all_levels(one, parts)._replace(
+                ia32_program=processor.ia32, two_threads=both, whole_system=parts.whole_system
+            )
             for one in loaded.requests
         ],
         memory_limit=guest.memory_limit,
@@ -103,7 +117,7 @@ def plan_of(
         collect_calls=context.stacks and parts.buffer is None,
         collect_edges=context.edges and parts.buffer is None,
         shared_lines=results.report == "c2c",
-        threaded=context.threaded,
+        threaded=context.threaded and not _is_clock(guest.system),
         guest_pmu=execution.guest_pmu,
         watched=context.watched,
         hardware_thread=context.hardware_thread,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,9 +10,9 @@ from typing import NamedTuple
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.system_settings import SystemSettings
+from pfmon.engine.system_settings import CYCLES, BootSettings, PackedProgram, SystemSettings
 from pfmon.errors import PfmonError
-from pfmon.library.checks.option_checks import no_program_runs_on
+from pfmon.library.checks.option_checks import images_run_alone
 from pfmon.library.options.run_options import Options
 from pfmon.library.options.table import OPTIONS
 from pfmon.library.resolving.command_program import environment, find_program, interpreted
@@ -33,7 +34,7 @@ from pfmon.pmu import IA64
 from pfmon.pmu.model.branch_filter import are_calls_and_returns
 from pfmon.program.image import DebugDirectories
 from pfmon.session.run.controls import Controls
-from pfmon.session.run.run_plan import FollowOptions, default_memory_limit
+from pfmon.session.run.run_plan import EXACT, FollowOptions, default_memory_limit
 from pfmon.session.sampling.sampling_period import Sampling
 from pfmon.stream._stream import InstructionSet
 
@@ -46,8 +47,10 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
     the program is in. Raises PfmonError."""
     if not command and not options.replay and not options.system:
         raise PfmonError("no program given")
-    no_program_runs_on(options.system, command)
-    command = command or [options.system]
+    images_run_alone(options, command)
+    ran = command
+    if options.system and not options.replay:
+        command = [options.system, *command]
     recording = registry.replay(options.replay) if options.replay else None
     command = tuple(recording.command if recording else command)
     words = command if recording or options.system else interpreted(command, options.sysroot)
@@ -62,7 +65,7 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
         processor.figures()  # whatever is wrong with them shows now
     resolved = Resolved(
         command,
-        guest_of(options, words, *executed_by)._replace(system=system_of(options, processor)),
+        guest_of(options, words, *executed_by)._replace(system=system_of(options, processor, ran)),
         processor,
         counting_of(options, processor),
         triggers_of(options, processor.pmu),
@@ -133,15 +136,44 @@ def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str, mask
     )
 
 
-def system_of(options: Options, processor: Processor) -> SystemSettings | None:
-    """Return the system that an image runs on; None: a program runs under Linux, or a recording is replayed."""
+def system_of(options: Options, processor: Processor, command: Sequence[str]) -> SystemSettings | None:
+    """Return the system that an image runs on; None: a program runs under Linux, or a recording is replayed.
+    ``command``: what a kernel runs."""
     if not options.system or options.replay:
         return None
     from pfmon.session.run.system_description import described
 
     has_pmu = bool(options.guest_pmu)
+    if options.itc == CYCLES and options.guest_pmu == EXACT:
+        raise PfmonError(f"--itc={CYCLES} needs a machine, and --guest-pmu={EXACT} has none").about(
+            "--itc", "--guest-pmu"
+        )
     processor_described = described(processor.figures(), processor.model, has_pmu)
-    return SystemSettings(options.memory, options.uart, processor_described, has_pmu)
+    return SystemSettings(
+        options.memory, options.uart, processor_described, has_pmu, options.itc, _boot(options, command)
+    )
+
+
+def _boot(options: Options, command: Sequence[str]) -> BootSettings | None:
+    """How the image boots, if it is a Linux kernel."""
+    from pathlib import Path
+
+    from pfmon.program.system_image import is_linux_kernel
+
+    if not is_linux_kernel(options.system):
+        return None
+    program = None
+    if command:
+        program = PackedProgram(
+            find_program(command[0]),
+            [os.fsencode(word) for word in command],
+            [os.fsencode(entry) for entry in environment(options.host_env, options.environment)],
+            str(Path.cwd()),
+            options.sysroot,
+            options.guest_files,
+            options.guest_outputs,
+        )
+    return BootSettings(options.append, options.initrd, program, options.console, options.exit_on)
 
 
 def qualification_of(options: Options) -> Qualification:

@@ -281,6 +281,11 @@ class MachineRun:
         """Bring the records up to the next instruction, which is at ``address``."""
         self._machine.update_records(address)
 
+    def cycles_before(self, address: int) -> int:
+        """Return the cycles until the instruction at ``address``, which is the next one. Of a machine of Itaniums that
+        runs in the engine's thread."""
+        return self._in_order.cycles_before(address)
+
     def so_far(self, seen: RunData) -> RunData:
         """Return the data to count during the run, without affecting it. Called by the stream's writer between two
         buffers."""

@@ -279,7 +279,8 @@ class Session:
             reader = self._recording.consumer(reader, self._traced)
         log_phase("load")
         before = _now()
-        with self._limited(), collected.running, running:
+        with self._limited(), collected.running, running as machine:
+            self._connect_clock(machine)
             ending = self.engine.run(reader, data)
         log_phase("run")
         if self._recording and self._stopped != FAILED:
@@ -287,6 +288,16 @@ class Session:
         times = Times(*(after - first for after, first in zip(_now(), before, strict=True)))
         collected.finish(lambda: self.objects)
         return ending, times
+
+    def _connect_clock(self, machine: object) -> None:
+        """Let the interval timer of a system count the cycles of its machine, if the plan says so."""
+        if not self.plan.counts_time_in_cycles:
+            return
+        from pfmon.engine.ia64.system.system_guest import SystemGuest
+        from pfmon.session.run.machine_run import MachineRun
+
+        assert isinstance(machine, MachineRun) and isinstance(self.engine, SystemGuest)
+        self.engine.set_clock(machine.cycles_before)
 
     def _run(self, on_interval: Callable[[Interval], None]) -> RunOutcome:
         scale = self.plan.settings.nanoseconds_per_instruction

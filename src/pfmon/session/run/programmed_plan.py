@@ -83,8 +83,10 @@ class ProgrammedPlan:
 
     @property
     def _wants_machine(self) -> bool:
-        skids = self.plan.sampling is not None and self.plan.sampling.skid > 0
-        whole = self.plan.report or self.plan.hardware_thread is not None or skids or self.plan.guest_pmu == MACHINE
+        plan = self.plan
+        skids = plan.sampling is not None and plan.sampling.skid > 0
+        whole = plan.report or plan.hardware_thread is not None or skids or plan.guest_pmu == MACHINE
+        whole = whole or plan.counts_time_in_cycles
         return whole or self.trigger is not None or any(group.wants_machine for group in self.groups)
 
     @property

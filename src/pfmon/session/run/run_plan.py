@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.api import Task, WaitingProcess
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.system_settings import SystemSettings
+from pfmon.engine.system_settings import CYCLES, SystemSettings
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.pmu.model.request import RangeRequest, Request
@@ -124,6 +124,11 @@ class RunPlan(NamedTuple):
     waiting: WaitingProcess | None = None
     begin: Callable[[Task | None, Callable[[], Sequence[MappedFile]]], TaskStart] | None = None
     system: SystemSettings | None = None
+
+    @property
+    def counts_time_in_cycles(self) -> bool:
+        """Whether the interval timer of a system counts the cycles of its machine."""
+        return self.system is not None and self.system.itc == CYCLES
 
     @property
     def surveyed(self) -> bool:

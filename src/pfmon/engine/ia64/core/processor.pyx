@@ -29,10 +29,10 @@ cdef class Processor:
     """One processor that runs in ``memory``.
 
     ``max_block``: instructions in a block, at most; 1 makes every instruction a block (the slow path).
-    ``trace``: put the addresses of memory accesses in the stream.
+    ``trace``: put the addresses of memory accesses in the stream. ``table``: for its blocks; None: one of its own.
     """
 
-    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False):
+    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False, BlockTable table=None):
         load_handlers()
         self.cpu = <Cpu*>calloc(1, sizeof(Cpu))
         self.blocks = <BlockCache*>calloc(1, sizeof(BlockCache))
@@ -41,7 +41,7 @@ cdef class Processor:
             raise MemoryError
         self.buffer_end = self.buffer + <int64_t>BUFFER_WORDS
         self.memory = memory
-        self.table = BlockTable(InstructionSet.IA64, sizeof(Ia64Payload))
+        self.table = BlockTable(InstructionSet.IA64, sizeof(Ia64Payload)) if table is None else table
         self.traced = trace
         self.stop_at = self.exact_at = ~<uint64_t>0
         self.blocks.table = &self.table.c
@@ -220,7 +220,7 @@ cdef class Processor:
         """The record of block ``number``."""
         from pfmon.isa.ia64.instruction_set import instruction
 
-        if number >= self.blocks.count:
+        if number >= self.blocks.count or self.blocks.by_number[number] == NULL:
             raise IndexError(f"no block {number}")
         cdef Block* block = self.blocks.by_number[number]
         cdef Instruction* ins

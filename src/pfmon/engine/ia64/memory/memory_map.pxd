@@ -36,7 +36,6 @@ cdef struct MemoryMap:
     uint64_t code_slots          # a power of two
     uint64_t code_used
     uint32_t code_written        # a translated bundle was written: translations are stale
-    uint32_t fetch_changed       # translations of instruction addresses changed: links between pages do not hold
     SpareFrames spare            # memory for copies of pages
 
 cdef bint writes_code(MemoryMap* memory, uint64_t address, uint64_t size) noexcept nogil

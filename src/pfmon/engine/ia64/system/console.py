@@ -63,6 +63,14 @@ class Console:
             return None
         return found[0]
 
+    def wait(self, seconds: float) -> None:
+        """Wait until a character comes, so long at most, if a terminal's user may type one."""
+        self._begin()
+        if self._terminal is not None and self._readable:
+            poll = select.poll()
+            poll.register(self._in, select.POLLIN)
+            poll.poll(seconds * 1000)
+
     def close(self) -> None:
         """Give the terminal back as it was."""
         if self._terminal is not None:

@@ -1,7 +1,8 @@
 """External interrupts and the interval timer of a processor (volume 2, 5.8 and 3.3.4.2).
 
 ITC counts instructions: it is the number that has retired, and an offset. So a timer interrupt comes at the same
-instruction in every run.
+instruction in every run. With an external clock ITC is read from it at each access and at each stop: between two
+readings ITC is not used, and `SystemProcessor.pass_time` decides whether it has matched ITM.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -90,6 +91,24 @@ cdef void set_timer(Cpu* cpu, uint64_t retired) noexcept nogil:
     if left <= NO_TIME - retired:
         cpu.system.timer_at = retired + left
     cpu.limit = NULL
+
+
+cdef inline uint64_t next_match(SystemState* system) noexcept nogil:
+    """The number of retired instructions at which ITC matches ITM by itself."""
+    return NO_TIME if system.external_clock else system.timer_at
+
+
+cdef bint waits_for_clock(Cpu* cpu, Op* op, bint writes) noexcept nogil:
+    """Whether an instruction that reads ITC, or ``writes`` ITC or ITM, has to wait until an external clock has been
+    read; the driver returns for it (STATUS_PMD), and the instruction is repeated."""
+    if cpu.system == NULL or not cpu.system.external_clock:
+        return False
+    if cpu.pmd_known:
+        cpu.pmd_known = 0
+        return False
+    cpu.system.pmu_access, cpu.system.pmu_value = USE_CLOCK, writes
+    cpu.fault_op = op
+    return True
 
 
 cdef void timer_matched(Cpu* cpu) noexcept nogil:

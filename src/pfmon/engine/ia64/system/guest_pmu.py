@@ -18,19 +18,23 @@ class GuestPmu:
         pmu.set_interrupt(processor.raise_pmi)
         processor.set_guest_pmu(True)
 
-    def begin(self) -> None:
-        """Have the processor stop where a counter may overflow."""
+    def next_stop(self) -> int | None:
+        """The number of retired instructions at which a counter may overflow, and the processor has to stop exactly;
+        None: none may."""
         self._stop = self._pmu.next_stop()
-        self._processor.stop_exactly_at(self._stop)
+        return self._stop
 
     def returned(self) -> None:
-        """The processor has returned: there, or before."""
+        """The processor has returned: at such a stop, or before."""
         if self._stop is not None and self._processor.retired >= self._stop:
             self._pmu.update_registers()
 
     def access(self) -> None:
-        """Do what the next instruction asks for, which then executes."""
+        """Do what the next instruction asks for, which then executes, unless an overflow interrupts first."""
         processor = self._processor
+        self._pmu.update_registers()
+        if processor.interrupt_due:
+            return
         kind, number, value = processor.pmu_access
         secure = bool(processor.psr & PSR_SP)
         processor.answer_pmd(self._pmu.access(kind, number, value, cpl=processor.level, secure=secure))

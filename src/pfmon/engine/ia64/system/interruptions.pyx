@@ -174,6 +174,7 @@ cdef bint enter_handler(Cpu* cpu, uint32_t offset, uint64_t isr, bint nested) no
             isr |= ISR_IR
         system.cr[CR_ISR] = isr
     system.ic_in_flight = system.frame_pending = 0
+    cpu.pmd_known = 0                    # an instruction that waits for its register waits again
     psr &= PSR_UP | PSR_MFL | PSR_MFH | PSR_PK | PSR_DT | PSR_RT | PSR_MC | PSR_IT
     if dcr & DCR_BE: psr |= PSR_BE
     if dcr & DCR_PP: psr |= PSR_PP

@@ -42,6 +42,15 @@ class PhysicalMemory:
         """Whether there is memory at all of these addresses."""
         return address >= 0 and length >= 0 and address + length <= self.size
 
+    def read(self, address: int, length: int) -> bytes | None:
+        """Bytes; None: there is no memory at one of them."""
+        if not self.has(address, length):
+            return None
+        try:
+            return self.space.read(address, length)
+        except GuestMemoryFault:
+            return None
+
     def write(self, address: int, content: bytes) -> bool:
         """Write bytes; False: there is no memory at one of them."""
         if not self.has(address, len(content)):

@@ -51,7 +51,8 @@ cdef int handle_break(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """A break: a request of the engine's user, or the Break Instruction fault."""
     cdef uint32_t index = cpu.fault_op.index
     cdef Instruction* ins = &cpu.block.instructions[index]
-    if cpu.level == 0 and is_reserved_break(cpu.system, cpu.fault_info):
+    if cpu.fault_info == cpu.system.user_break or (
+            cpu.level == 0 and is_reserved_break(cpu.system, cpu.fault_info)):
         handle_status(cpu, blocks, STATUS_BREAK)
         cpu.miss_link = NULL
         return WHY_BREAK
@@ -98,9 +99,9 @@ cdef int handle_system_status(Cpu* cpu, BlockCache* blocks, int status) noexcept
 
 cdef void follow_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     """Drop links between pages if translations of instruction addresses have changed."""
-    if (<MemoryMap*>cpu.memory).fetch_changed:
+    if cpu.system.fetch_changed:
         unlink_pages(cpu, blocks)
-        (<MemoryMap*>cpu.memory).fetch_changed = 0
+        cpu.system.fetch_changed = 0
 
 
 cdef Block* system_block(Cpu* cpu, BlockCache* blocks) noexcept nogil:
@@ -163,7 +164,7 @@ cdef bint before_instruction(Cpu* cpu, int* why) noexcept nogil:
     if system.traps:
         deliver(cpu, FAULT_TRAP, NULL)
         return True
-    if cpu.retired >= system.timer_at:
+    if cpu.retired >= next_match(system):
         timer_matched(cpu)
     if system.psr & PSR_I and deliverable(system) >= 0:
         deliver_external(cpu)
@@ -193,9 +194,8 @@ cdef int drive_system(Processor self, Consumer consumer, bint single) noexcept n
             consumer.consume(self.buffer, cpu.out - self.buffer)
             cpu.out = self.buffer
             self.poll()
-        if (<MemoryMap*>cpu.memory).code_written:
-            forget_translations(cpu, blocks)
-            forget_code(cpu)
+        if (<MemoryMap*>cpu.memory).code_written or system.code_stale:
+            forget_written_code(cpu, blocks)
         if system.machine_check != NULL:
             why = WHY_CHECK
             break
@@ -211,7 +211,7 @@ cdef int drive_system(Processor self, Consumer consumer, bint single) noexcept n
             continue
         if cpu.mark_count:               # of the fetch
             write_marks(cpu)
-        exact = min(self.exact_at, system.timer_at)
+        exact = min(self.exact_at, next_match(system))
         cpu.limit = self.next_limit(exact)
         system.run_start = cpu.out
         system.collects = system.psr & PSR_IC != 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData, SystemPmu
@@ -19,6 +19,7 @@ from pfmon.engine.ia64.system.firmware.pal_call import Pal
 from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, PalEntry, stubs
 from pfmon.engine.ia64.system.guest_pmu import GuestPmu
 from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
+from pfmon.engine.ia64.system.system_clock import SystemClock
 from pfmon.engine.ia64.system.translation_sizes import PAGE_SIZES, SIZES, TranslationSizes
 from pfmon.engine.system_settings import SystemSettings
 from pfmon.errors import PfmonError
@@ -30,6 +31,13 @@ from pfmon.program.loaded_objects import LoadedObjects, place_of
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
 
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
+
+CR_IVA = 2
+INTERRUPTIONS_ALONE = "interruptions follow each other"
+"""How the engine's machine check begins that says so (interruptions.pyx)."""
+NO_VECTORS = " (it has set no interruption vectors, CR.IVA; a program for Linux runs without --system)"
 LONGEST_BLOCK = 96
 RESET_FRAME = 96
 """CFM.sof when firmware begins: all stacked registers are there (volume 2, 11.2.2)."""
@@ -78,14 +86,16 @@ class SystemGuest:
         """``make``: gives the processor, None: the engine's."""
         self.program = program
         self._system, self._settings, self._on_notice = system, settings, on_notice
-        self.console = Console(settings.standard_files, on_notice)
+        self._console = Console(settings.standard_files, on_notice)
         self.memory = PhysicalMemory(system.memory)
         self.memory.load(program.image)
         _check_uart(system)
         made = (make or _processor)(self.memory.space, max_block=1 if slow else LONGEST_BLOCK, trace=trace)
         self.processor: SystemProcessor = made
         self.processor.set_cpuid(cpuid(model))
-        self.processor.set_reserved_breaks([simulator_calls.BREAK, CALL_BREAK, WORD_BREAK])
+        self._platform = self._make_platform()
+        ours = [simulator_calls.BREAK, CALL_BREAK, WORD_BREAK]
+        self.processor.set_reserved_breaks([*ours, *(self._platform.reserved_breaks if self._platform else ())])
         self._set_geometry(SIZES[model])
         self._place_devices()
         self._code = stubs()
@@ -94,8 +104,9 @@ class SystemGuest:
         self._pal = PalEntry(pal, self.processor)
         self._reset()
         self._consumer = Consumer()
+        self._clock: SystemClock | None = None
         self._halted = 0
-        """Instructions' time that passed while the processor was halted."""
+        """Time of ITC that passed while the processor was halted."""
         self._ending: ExitReport | None = None
         self._stopping = False
         self._unknown: set[int] = set()
@@ -114,6 +125,17 @@ class SystemGuest:
             trace=wanted.addresses,
             on_notice=wanted.on_notice,
         )
+
+    def _make_platform(self) -> LinuxPlatform | None:
+        """What a Linux kernel boots on; None: the image brings its own."""
+        if self._system.boot is None:
+            return None
+        from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
+
+        image, settings = self.program.image, self._settings
+        platform = LinuxPlatform(self, self.memory, image, self._system, settings, self._on_notice)
+        self.processor.set_user_break(platform.user_break)
+        return platform
 
     instruction_set = InstructionSet.IA64
     capabilities = Capabilities(addresses=True, performance_data=True, takes_turns=True, system=True)
@@ -161,7 +183,9 @@ class SystemGuest:
         block = InterruptBlock(self.processor)
         self.processor.set_device(interrupt_block.ADDRESS, interrupt_block.ADDRESS + interrupt_block.BYTES, block)
         uart = self._system.uart
-        if uart is not None:
+        if self._platform:
+            self._platform.place_devices(self.processor, block)
+        elif uart is not None:
             self.processor.set_device(uart, uart + REGISTERS, Uart(self.console))
 
     def _reset(self) -> None:
@@ -172,9 +196,16 @@ class SystemGuest:
         processor.set_gr(PAL_PROC, self.memory.firmware)
         processor.set_gr(SELF_TEST, 0)
         processor.set_ip(self.program.image.elf.physical_entry)
+        if self._platform:
+            self._platform.begin(processor)
 
     def set_monitoring(self, on: bool, locked: bool) -> None:
         """Nothing: PSR is the system's, and counters that it may read are its own (--guest-pmu)."""
+
+    def set_clock(self, cycles_before: Callable[[int], int]) -> None:
+        """Let ITC count the cycles of the machine that reads the stream: ``cycles_before`` gives those until the
+        instruction at an address, which is the next one. Without, it counts instructions."""
+        self._clock = SystemClock(self.processor, cycles_before)
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Run until the image ends, or `stop` (None). ``performance_data``: with --guest-pmu, the system's PMU."""
@@ -193,24 +224,35 @@ class SystemGuest:
         return self._ending
 
     def _run_until_event(self, pmu: GuestPmu | None) -> None:
-        processor = self.processor
-        if pmu:
-            pmu.begin()
+        processor, clock = self.processor, self._clock
+        stops = [user.next_stop() for user in (pmu, clock) if user]
+        processor.stop_exactly_at(min((stop for stop in stops if stop is not None), default=None))
         why = processor.run(self._consumer)
         if self._stopping:
             return
-        if pmu:
-            pmu.returned()
+        for user in (pmu, clock):
+            if user:
+                user.returned()
         if why == BREAK:
             self._break(processor.fault_info)
         elif why == CHECK:
-            self._end_badly(f"machine check: {processor.machine_check}")
-        elif why == PMD and pmu:
+            self._end_badly(f"machine check: {processor.machine_check}{self._hint()}")
+        elif why == PMD:
+            self._access(pmu)
+
+    def _access(self, pmu: GuestPmu | None) -> None:
+        """Do what an instruction waits for that accesses a performance register, or the clock."""
+        if self.processor.pmu_access[0] == "use_clock":
+            assert self._clock
+            self._clock.access()
+        elif pmu:
             pmu.access()
 
     def _break(self, immediate: int) -> None:
         if immediate == simulator_calls.BREAK:
             self._simulator_call()
+        elif self._platform and immediate not in (CALL_BREAK, WORD_BREAK):
+            self._platform.take(immediate, self.processor)
         elif self.processor.level:  # the firmware is for level 0 alone (volume 2, 11.10.2.2)
             self._end_badly("machine check: PAL's code executed at a level other than 0")
         else:
@@ -233,6 +275,11 @@ class SystemGuest:
             self._on_notice(f"the image makes simulator call {number}, which is not there: it gets -1")
         self._unknown.add(number)
 
+    def _hint(self) -> str:
+        """What an image lacks that does nothing but take interruptions."""
+        alone = str(self.processor.machine_check).startswith(INTERRUPTIONS_ALONE)
+        return NO_VECTORS if alone and not self.processor.cr(CR_IVA) else ""
+
     def _end_badly(self, text: str) -> None:
         ip = self.processor.ip
         place = place_of(LoadedObjects(self.program), ip & ~0xF)
@@ -240,13 +287,25 @@ class SystemGuest:
         self._on_notice(f"{text}, at {where}")
         self._ending = ExitReport(ENDED_BADLY, 0, text, where)
 
-    # The interface of firmware and simulator calls (firmware/pal_call.py, simulator_calls.py):
+    # The interface of firmware, simulator calls and platform (pal_call.py, simulator_calls.py, linux_platform.py):
+
+    @property
+    def console(self) -> Console:
+        """What its user sees and types."""
+        return self._platform.console if self._platform else self._console
+
+    def finish(self, ending: ExitReport) -> None:
+        """End the run."""
+        self._ending = ending
+        self.processor.request_stop()
 
     @property
     def nanoseconds(self) -> int:
         """The system's time since 1970: the interval timer's, of which the processor's frequency is known."""
-        passed = (self.processor.retired + self._halted) * 1000 // self._system.processor.frequency
-        return self._settings.epoch * 10**9 + passed
+        if self._clock:
+            self._clock.read()
+        executed = self._clock.cycles if self._clock else self.processor.retired
+        return self._settings.epoch * 10**9 + (executed + self._halted) * 1000 // self._system.processor.frequency
 
     def exit(self, status: int) -> None:
         """End the run with a status."""
@@ -259,11 +318,17 @@ class SystemGuest:
     def halt(self) -> None:
         """Let time pass until the timer's interrupt pends, also with PSR.i = 0. Nothing else can wake the processor."""
         processor = self.processor
+        if self._clock:
+            self._clock.read()
         if processor.interrupt_pending:
             return
         timer = processor.next_timer
         if timer is not None:
             time = max(0, timer - processor.retired)
+            if self._platform:
+                self._platform.halted(time * 1000 // self._system.processor.frequency)
+                if processor.interrupt_pending:
+                    return
             self._halted += time
             processor.advance_time(time)
             self._mark_halted(time)
@@ -310,5 +375,7 @@ class SystemGuest:
 
     def close(self) -> None:
         """Free the memory, and give the terminal back."""
+        if self._platform:
+            self._platform.close()
         self.console.close()
         self.memory.space.clear()

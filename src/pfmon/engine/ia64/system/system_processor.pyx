@@ -9,7 +9,7 @@ cdef enum:
     DEFAULT_PAGE = 12 << 2       # RR.ps
 
 PMU_ACCESSES = {READ_PMD: "read_pmd", WRITE_PMD: "write_pmd", READ_PMC: "read_pmc", WRITE_PMC: "write_pmc",
-                WRITE_IBR: "write_ibr", WRITE_DBR: "write_dbr"}
+                WRITE_IBR: "write_ibr", WRITE_DBR: "write_dbr", USE_CLOCK: "use_clock"}
 
 
 cdef void reset(Cpu* cpu) noexcept nogil:
@@ -24,6 +24,7 @@ cdef void reset(Cpu* cpu) noexcept nogil:
     cpu.fpsr = 0x9804C0270033F
     system.psr = PSR_BN
     system.timer_at = NO_TIME
+    system.user_break = NO_BREAK
     for i in range(8):
         system.rr[i] = DEFAULT_PAGE
     system.cr[CR_PTA] = 15 << 2
@@ -41,7 +42,7 @@ cdef class SystemProcessor(Processor):
     CHECK for a machine check, and STOP; faults are interruptions of the program.
     """
 
-    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False):
+    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False, BlockTable table=None):
         self.cpu.system = <SystemState*>calloc(1, sizeof(SystemState))
         if self.cpu.system == NULL:
             raise MemoryError
@@ -71,6 +72,10 @@ cdef class SystemProcessor(Processor):
             self.cpu.system.reserved_breaks[i] = number
         self.cpu.system.reserved_break_count = len(numbers)
 
+    def set_user_break(self, number):
+        """Set the immediate of a break for which ``run`` returns BREAK at each level; None: there is none."""
+        self.cpu.system.user_break = NO_BREAK if number is None else <uint64_t>number
+
     def set_device(self, uint64_t start, uint64_t end, device):
         """Let physical addresses [start, end), where no memory is, be a device: ``device.read(offset, size)`` and
         ``device.write(offset, size, value)`` are called."""
@@ -80,6 +85,20 @@ cdef class SystemProcessor(Processor):
         self.devices.append(device)
         system.devices[system.device_count] = Device(start, end, <void*>device)
         system.device_count += 1
+
+    def connect(self, processors):
+        """Make this one of the processors of a system, which have the same memory. All of them are connected, and live
+        as long as one of them runs. ValueError: more than there is room for."""
+        cdef SystemProcessor one
+        if len(processors) > MAX_PROCESSORS:
+            raise ValueError(f"{len(processors)} processors: there is room for {MAX_PROCESSORS}")
+        for i, one in enumerate(processors):
+            self.cpu.system.processors[i] = one.cpu
+        self.cpu.system.processor_count = len(processors)
+
+    def begin_turn(self):
+        """Another processor has executed: its stores may be to what this one's ALAT has."""
+        alat_clear(self.cpu)
 
     # --- interrupts and time
 
@@ -101,6 +120,11 @@ cdef class SystemProcessor(Processor):
         return deliverable(self.cpu.system) >= 0
 
     @property
+    def interrupt_due(self) -> bool:
+        """Whether an interrupt comes before the next instruction."""
+        return self.cpu.system.psr & PSR_I != 0 and self.interrupt_pending
+
+    @property
     def next_timer(self):
         """The number of retired instructions at which ITC matches ITM; None: never."""
         return None if self.cpu.system.timer_at == NO_TIME else self.cpu.system.timer_at
@@ -116,6 +140,23 @@ cdef class SystemProcessor(Processor):
         else:
             system.timer_at -= instructions
 
+    def use_external_clock(self):
+        """From now on ar.itc is the time that `pass_time` gives it. ``run`` returns PMD (`pmu_access` is use_clock) before
+        an instruction that accesses ar.itc or cr.itm, for the clock to be read."""
+        self.cpu.system.external_clock = 1
+        self.cpu.system.clock_read = self.cpu.retired
+
+    def pass_time(self, uint64_t cycles):
+        """Let ar.itc go on by the cycles since it was last called, or since `use_external_clock`. A match of ITM on the
+        way pends its interrupt."""
+        cdef SystemState* system = self.cpu.system
+        cdef uint64_t since = self.cpu.retired - system.clock_read
+        self.cpu.itc_offset -= since
+        if system.timer_at != NO_TIME:
+            system.timer_at = NO_TIME if system.timer_at > NO_TIME - since else system.timer_at + since
+        system.clock_read = self.cpu.retired
+        self.advance_time(cycles)
+
     # --- the guest's PMU
 
     def set_guest_pmu(self, bint on):
@@ -125,7 +166,8 @@ cdef class SystemProcessor(Processor):
     @property
     def pmu_access(self):
         """(kind, number, value) of the move for which ``run`` returned PMD: read_pmd, write_pmd, read_pmc, write_pmc,
-        write_ibr, write_dbr (breakpoint registers qualify events).
+        write_ibr, write_dbr (breakpoint registers qualify events), use_clock (ar.itc or cr.itm
+        is accessed; the value is 1 if it is written).
         `answer_pmd` gives the value of a read, and acknowledges a write."""
         cdef SystemState* system = self.cpu.system
         return PMU_ACCESSES[system.pmu_access], self.cpu.fault_info, system.pmu_value

@@ -55,6 +55,7 @@ cdef extern from *:
     uint64_t ISR_ED "PFMON_PSR(43)"
     uint64_t REGION_OFFSET "((1ULL << 61) - 1)"                  # bits 60:0 of a virtual address
     uint64_t IFS_VALID "PFMON_PSR(63)"
+    uint64_t NO_BREAK "(~0ULL)"                                  # no immediate of a break
     uint64_t NO_TIME "(~0ULL)"                                   # of a timer that is not set
 
 cdef enum:
@@ -116,6 +117,7 @@ cdef enum:
     SMALL_PAGE = 1 << 12         # the smallest page that a processor supports
     MAX_RESERVED_BREAKS = 8
     MAX_DEVICES = 16
+    MAX_PROCESSORS = 32
     MAX_FILLED = 64              # entries of the host-side translation cache that are listed for dropping
 
     # Bits of Cpu.mode: what a translated block depends on besides its address. Bits 0-3 are those of
@@ -178,6 +180,8 @@ cdef struct SystemState:
     uint64_t irr[4]
     uint64_t in_service[4]
     uint64_t timer_at            # instructions retired when ITC matches ITM, or NO_TIME
+    uint32_t external_clock      # ITC is another clock's (SystemProcessor.pass_time), not the retired instructions
+    uint64_t clock_read          # ... instructions retired when it was last read
     # the running instruction and its page
     uint64_t code_physical       # physical address of the small page that holds the block to be translated
     uint8_t* code_host           # its host address
@@ -195,6 +199,7 @@ cdef struct SystemState:
     uint32_t ic_in_flight        # psr.ic was changed and not serialized
     uint32_t modes[MODE_TAGS]    # by tag
     uint32_t mode_count
+    uint32_t fetch_changed       # translations of instruction addresses changed: links between pages do not hold
     uint32_t mode_changed        # the next block is to be looked up: links of the last one do not hold
     uint32_t incomplete_frame    # mandatory loads of a return are left (RSE.CFLE)
     uint32_t frame_pending       # ... and are to be made before the next instruction
@@ -207,6 +212,10 @@ cdef struct SystemState:
     # host side
     uint64_t reserved_breaks[MAX_RESERVED_BREAKS]
     uint32_t reserved_break_count
+    void* processors[MAX_PROCESSORS] # the Cpu of each processor of the system
+    uint32_t processor_count
+    uint32_t code_stale          # code that is translated was written by another processor
+    uint64_t user_break          # the immediate that is reserved at each level, or NO_BREAK
     Device devices[MAX_DEVICES]
     uint32_t device_count
     const char* machine_check    # why the processor stopped, or NULL
@@ -222,3 +231,4 @@ cdef enum PmuAccess:
     WRITE_PMC = 3
     WRITE_IBR = 4
     WRITE_DBR = 5
+    USE_CLOCK = 6                # ITC or ITM is accessed, and ITC is another clock's

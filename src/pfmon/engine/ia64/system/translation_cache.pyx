@@ -50,7 +50,7 @@ cdef void translations_changed(Cpu* cpu, uint32_t side) noexcept nogil:
     if side == DATA_SIDE:
         drop_filled(cpu)
     else:
-        (<MemoryMap*>cpu.memory).fetch_changed = 1
+        cpu.system.fetch_changed = 1
         cpu.system.mode_changed = 1
         cpu.limit = NULL
 
@@ -107,10 +107,10 @@ cdef inline uint64_t last_of(uint64_t first, uint32_t bits) noexcept nogil:
     return first | ((<uint64_t>1 << bits) - 1) & REGION_OFFSET
 
 
-cdef void purge_cache(Cpu* cpu, uint32_t side, uint64_t address, uint32_t bits) noexcept nogil:
-    """ptc: drop the entries of a translation cache that overlap 2^bits bytes at ``address``."""
+cdef void purge_cache(Cpu* cpu, uint32_t side, uint32_t rid, uint64_t address, uint32_t bits) noexcept nogil:
+    """ptc: drop the entries of a region in a translation cache that overlap 2^bits bytes at ``address``."""
     cdef uint64_t first = address & REGION_OFFSET & ~((<uint64_t>1 << bits) - 1)
-    drop_cached(cpu.system, side, rid_of(cpu.system, address), first, last_of(first, bits))
+    drop_cached(cpu.system, side, rid, first, last_of(first, bits))
     translations_changed(cpu, side)
 
 
@@ -122,15 +122,17 @@ cdef void purge_registers(Cpu* cpu, uint32_t side, uint64_t address, uint32_t bi
     for i in range(system.register_count[side]):
         if overlaps(&system.registers[side][i], rid, first, last_of(first, bits)):
             system.registers[side][i].valid = 0
-    purge_cache(cpu, side, address, bits)
+    purge_cache(cpu, side, rid, address, bits)
 
 
-cdef void mark_purge(Cpu* cpu, uint32_t sides, uint32_t rid, uint64_t address, uint32_t bits) noexcept nogil:
-    """Put a purge by the running instruction (cpu.index) into a traced stream; ``sides``: a bit for each."""
+cdef void mark_purge(Cpu* cpu, uint32_t index, uint32_t sides, uint32_t rid, uint64_t address,
+                     uint32_t bits) noexcept nogil:
+    """Put a purge by an instruction of the running block into a traced stream; ``sides``: a bit for each."""
+    cdef uint64_t first = address & REGION_OFFSET & ~((<uint64_t>1 << bits) - 1)
     if not cpu.traced:
         return
-    append_mark(cpu, mark_word(Mark.PURGE, indexed(sides | bits << 2 | (rid & MARKED_RID) << 8, cpu.index)))
-    append_mark(cpu, mark_word(Mark.PURGE_ADDRESS, (address & REGION_OFFSET) >> 12))
+    append_mark(cpu, mark_word(Mark.PURGE, indexed(sides | bits << 2 | (rid & MARKED_RID) << 8, index)))
+    append_mark(cpu, mark_word(Mark.PURGE_ADDRESS, first >> 12))
 
 
 cdef void purge_all(Cpu* cpu) noexcept nogil:

@@ -12,8 +12,8 @@ cdef struct MappedFile:          # code [start, end) is from a file that the pro
     uint32_t number
 
 cdef struct BlockCache:
-    Block** by_number
-    uint64_t count
+    Block** by_number            # NULL for blocks of another processor's cache, which has the same table
+    uint64_t count               # the highest number, and 1
     uint64_t capacity
     Arena records                # the blocks; never freed
     Arena operations             # of the translated ones

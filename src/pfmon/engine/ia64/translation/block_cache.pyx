@@ -142,24 +142,33 @@ cdef uint32_t file_at(const BlockCache* blocks, uint64_t ip) noexcept nogil:
     return 0
 
 
+cdef bint has_number(BlockCache* blocks, uint64_t number) noexcept nogil:
+    """Make room for a block of this number; False: out of memory."""
+    cdef uint64_t capacity = (number + 512) * 2
+    cdef Block** grown
+    if number < blocks.capacity:
+        return True
+    grown = <Block**>realloc(blocks.by_number, capacity * sizeof(Block*))
+    if grown == NULL:
+        return False
+    memset(grown + blocks.capacity, 0, (capacity - blocks.capacity) * sizeof(Block*))
+    blocks.by_number, blocks.capacity = grown, capacity
+    return True
+
+
 cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut,
                       const BlockPlace* place) noexcept nogil:
     """A new block with a copy of ``code``; NULL when out of memory."""
     cdef Block* block = <Block*>arena_alloc(&blocks.records, sizeof(Block))
-    cdef Block** grown
-    cdef uint64_t at, first
+    cdef uint64_t at, first, number
     cdef uint32_t i
     cdef Table* table = blocks.table
     if block == NULL:
         return NULL
     memset(block, 0, sizeof(Block))
     block.instructions = <Instruction*>malloc(length * sizeof(Instruction))
-    if blocks.count == blocks.capacity:
-        grown = <Block**>realloc(blocks.by_number, (blocks.capacity + 512) * 2 * sizeof(Block*))
-        if grown != NULL:
-            blocks.by_number = grown
-            blocks.capacity = (blocks.capacity + 512) * 2
-    if block.instructions == NULL or blocks.count == blocks.capacity or not make_room(table, 0, length):
+    number = table.header.bank[0].blocks
+    if block.instructions == NULL or not has_number(blocks, number) or not make_room(table, 0, length):
         free(block.instructions)
         return NULL
     memcpy(block.instructions, code, length * sizeof(Instruction))
@@ -168,7 +177,7 @@ cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32
     block.cut = cut
     block.physical = place.physical
     block.mode = place.mode
-    block.exit.id = blocks.count
+    block.exit.id = number
     block.exit.length = length
     first = fresh_instruction(table, 0)
     for i in range(length):
@@ -177,8 +186,8 @@ cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32
         describe(&code[i], place.privilege, &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
     table.heads[enter_block(table, 0, ip, length, cut, file_at(blocks, ip))].physical = (
         place.physical | (TRANSLATED_CODE if place.mode & MODE_IT else 0))
-    blocks.by_number[blocks.count] = block
-    blocks.count += 1
+    blocks.by_number[number] = block
+    blocks.count = number + 1
     at = code_hash(code, length)
     block.same = blocks.by_code[at]
     blocks.by_code[at] = block
@@ -265,7 +274,8 @@ cdef void free_blocks(BlockCache* blocks) noexcept nogil:
     """Free all memory."""
     cdef uint64_t i
     for i in range(blocks.count):
-        free(blocks.by_number[i].instructions)
+        if blocks.by_number[i] != NULL:
+            free(blocks.by_number[i].instructions)
     free(blocks.by_number)
     free(blocks.files)
     free(blocks.page_links)

@@ -318,6 +318,8 @@ cdef Block* translate(Cpu* cpu, BlockCache* blocks, uint64_t ip, const BlockPlac
         return NULL
     if (<MemoryMap*>cpu.memory).code_used != code_pages:
         flush_tlb(cpu)               # writes to a page with translated code take the slow path
+        if cpu.system != NULL:
+            flush_others(cpu)
     block = block_of(blocks, ip, code, length, place)
     if block == NULL:
         return out_of_memory(cpu, blocks)

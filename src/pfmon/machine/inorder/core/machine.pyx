@@ -229,6 +229,11 @@ cdef class Machine(EventSetConsumer):
         self.event_sets.share()
         self.check_for_losses()
 
+    def cycles_before(self, uint64_t next_ip):
+        """Returns the cycles until the instruction at ``next_ip``, which is the next one. Later timing is unaffected."""
+        self.advance(next_ip | self.code_id)
+        return self.replay.now
+
     def show_records(self):
         """Makes the records so far readable, without those of the latest block."""
         self.memo.write_out()

@@ -1,9 +1,12 @@
-"""A serial port: National's 8250, with the scratch register of the 16450, polled (data sheet of the NS16450).
+"""A serial port: National's 8250, with the scratch register of the 16450 (data sheet of the NS16450).
 
-Characters are sent at once, so the transmitter is always empty. Its interrupt goes nowhere: IIR tells what it would be.
+Characters are sent at once, so the transmitter is always empty. Where its interrupt goes nowhere, IIR tells what it
+would be.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from pfmon.engine.ia64.system.console import Console
 
@@ -26,10 +29,12 @@ LOOPED = {DTR: DSR, RTS: CTS, OUT1: RI, OUT2: DCD}
 
 
 class Uart:
-    """One serial port, connected to the console."""
+    """One serial port, connected to the console. ``set_line``: where its interrupt goes; the modem control's OUT2 lets
+    it through, as on a PC."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, set_line: Callable[[bool], None] | None = None) -> None:
         self._console = console
+        self._set_line = set_line
         self._enabled = 0
         self._line = 0
         self._modem = 0
@@ -42,6 +47,21 @@ class Uart:
 
     def read(self, offset: int, size: int) -> int:
         """The register at an offset, whatever the size."""
+        found = self._read(offset)
+        self.update_line()
+        return found
+
+    def write(self, offset: int, size: int, value: int) -> None:
+        """The register at an offset gets the low byte."""
+        self._write(offset, value & 0xFF)
+        self.update_line()
+
+    def update_line(self) -> None:
+        """Raise the interrupt, or let it go: also for a character that has come meanwhile."""
+        if self._set_line:
+            self._set_line(bool(self._modem & OUT2) and self._pending() != NO_INTERRUPT)
+
+    def _read(self, offset: int) -> int:
         if self._line & DLAB and offset in (DATA, INTERRUPT_ENABLE):
             return self._divisor[offset]
         match offset:
@@ -64,9 +84,7 @@ class Uart:
                 return self._scratch
         return 0
 
-    def write(self, offset: int, size: int, value: int) -> None:
-        """The register at an offset gets the low byte."""
-        value &= 0xFF
+    def _write(self, offset: int, value: int) -> None:
         if self._line & DLAB and offset in (DATA, INTERRUPT_ENABLE):
             self._divisor[offset] = value
             return
@@ -84,8 +102,10 @@ class Uart:
                 self._scratch = value
 
     def _waits(self) -> bool:
-        """Whether a character has been received; it is held until it is read."""
-        if self._received is None and not self._modem & LOOP:
+        """Whether a character has been received; it is held until it is read. With an interrupt nothing comes before
+        the system wants one for it, so that what is typed meanwhile is not lost."""
+        wanted = self._set_line is None or self._enabled & RECEIVED
+        if self._received is None and wanted and not self._modem & LOOP:
             self._received = self._console.read()
         return self._received is not None
 
@@ -103,10 +123,16 @@ class Uart:
 
     def _identity(self) -> int:
         """The most urgent interrupt; that of the transmitter is gone once it is told."""
+        found = self._pending()
+        if found == SENT_IDENTITY:
+            self._sent = False
+        return found
+
+    def _pending(self) -> int:
+        """The most urgent interrupt."""
         if self._enabled & RECEIVED and self._waits():
             return RECEIVED_IDENTITY
         if self._enabled & SENT and self._sent:
-            self._sent = False
             return SENT_IDENTITY
         return MODEM_IDENTITY if self._enabled & MODEM and self._changed else NO_INTERRUPT
 

@@ -128,6 +128,8 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
 cdef int mov_to_ar(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_write_ar(cpu, op.r3, True)
     cpu.index = op.index                 # ar.itc counts from this instruction
+    if not number and op.r3 == AREG_ITC and waits_for_clock(cpu, op, True):
+        return STATUS_PMD
     if not number:
         number = write_ar(cpu, op.r3, cpu.gr[op.r2])
     if number:
@@ -137,6 +139,8 @@ cdef int mov_to_ar(Cpu* cpu, Op* op) noexcept nogil:
 cdef int mov_to_ar_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_write_ar(cpu, op.r3, True)
     cpu.index = op.index
+    if not number and op.r3 == AREG_ITC and waits_for_clock(cpu, op, True):
+        return STATUS_PMD
     if not number:
         number = write_ar(cpu, op.r3, <uint64_t>op.imm)
     if number:
@@ -147,6 +151,8 @@ cdef int mov_from_ar(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_read_ar(cpu, op.r3, True)
     if number:
         return fault(cpu, op, number)
+    if op.r3 == AREG_ITC and waits_for_clock(cpu, op, False):
+        return STATUS_PMD
     cpu.gr[op.r1] = read_ar(cpu, op.r3)
     if op.r3 == AREG_ITC:
         cpu.gr[op.r1] += op.index    # instructions retired in this block, beyond cpu.retired

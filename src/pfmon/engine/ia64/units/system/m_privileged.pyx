@@ -71,6 +71,8 @@ cdef int mov_to_cr(Cpu* cpu, Op* op) noexcept nogil:
         return not_privileged(cpu, op)
     if get_nat(cpu, op.r2):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
+    if op.r3 == CR_ITM and waits_for_clock(cpu, op, True):
+        return STATUS_PMD
     number = write_cr(cpu, op.r3, cpu.gr[op.r2], cpu.retired + op.index)
     if number:
         return fault(cpu, op, number)

@@ -38,8 +38,7 @@ cdef int overlapping(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef void mark_insertion(Cpu* cpu, Op* op, uint32_t side, const TranslationEntry* entry) noexcept nogil:
     """An insertion purges what it overlaps (volume 2, 4.1.1.4)."""
-    cpu.index = op.index
-    mark_purge(cpu, 1 << side, entry.rid, entry.first, size_bits(entry))
+    mark_purge(cpu, op.index, 1 << side, entry.rid, entry.first, size_bits(entry))
 
 
 cdef inline int insert_cached(Cpu* cpu, Op* op, uint32_t side) noexcept nogil:
@@ -100,40 +99,50 @@ cdef int purge_range(Cpu* cpu, Op* op, uint32_t* bits) noexcept nogil:
     return FAULT_NONE
 
 
-cdef inline int purge(Cpu* cpu, Op* op, uint32_t sides, bint registers, bint clears_alat) noexcept nogil:
+cdef inline int purge_here(Cpu* cpu, Op* op, uint32_t sides, bint registers) noexcept nogil:
     """Purge what overlaps a range: of the translation caches on some sides, and with ``registers`` of the translation
     registers (volume 2, table 4-1)."""
     cdef uint64_t address = cpu.gr[op.r3]
-    cdef uint32_t bits, side
+    cdef uint32_t bits, side, rid
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
-    if clears_alat:
-        alat_clear(cpu)
+    rid = rid_of(cpu.system, address)
     for side in range(2):
         if not sides >> side & 1:
             continue
         if registers:
             purge_registers(cpu, side, address, bits)
         else:
-            purge_cache(cpu, side, address, bits)
-    cpu.index = op.index
-    mark_purge(cpu, sides, rid_of(cpu.system, address), address & ~((<uint64_t>1 << bits) - 1), bits)
+            purge_cache(cpu, side, rid, address, bits)
+    mark_purge(cpu, op.index, sides, rid, address, bits)
     return next_op(cpu, op)
 
 
-cdef int ptc(Cpu* cpu, Op* op) noexcept nogil:
-    # ptc.l, ptc.g and ptc.ga are alike on one processor; ptc.ga also drops ALAT entries.
-    return purge(cpu, op, 1 << INSTRUCTION_SIDE | 1 << DATA_SIDE, False, False)
-
-cdef int ptc_ga(Cpu* cpu, Op* op) noexcept nogil:
-    return purge(cpu, op, 1 << INSTRUCTION_SIDE | 1 << DATA_SIDE, False, True)
+cdef int ptc_l(Cpu* cpu, Op* op) noexcept nogil:
+    return purge_here(cpu, op, BOTH_SIDES, False)
 
 cdef int ptr_d(Cpu* cpu, Op* op) noexcept nogil:
-    return purge(cpu, op, 1 << DATA_SIDE, True, False)
+    return purge_here(cpu, op, 1 << DATA_SIDE, True)
 
 cdef int ptr_i(Cpu* cpu, Op* op) noexcept nogil:
-    return purge(cpu, op, 1 << INSTRUCTION_SIDE, True, False)
+    return purge_here(cpu, op, 1 << INSTRUCTION_SIDE, True)
+
+
+cdef inline int purge_globally(Cpu* cpu, Op* op, bint alat) noexcept nogil:
+    cdef uint32_t bits
+    cdef int number = purge_range(cpu, op, &bits)
+    if number:
+        return fault(cpu, op, number)
+    cpu.index = op.index
+    purge_everywhere(cpu, cpu.gr[op.r3], bits, alat)
+    return next_op(cpu, op)
+
+cdef int ptc_g(Cpu* cpu, Op* op) noexcept nogil:
+    return purge_globally(cpu, op, False)
+
+cdef int ptc_ga(Cpu* cpu, Op* op) noexcept nogil:
+    return purge_globally(cpu, op, True)
 
 cdef int ptc_e(Cpu* cpu, Op* op) noexcept nogil:
     if not at_level_0(cpu):
@@ -257,7 +266,7 @@ def m_translation_rows():
     privileged_row("M47", "ptc.e r3", <size_t>&ptc_e, op=1, x6=0x34, effect=as_int(Effect.EFFECT_PURGE))
     for layout, text, run, x6 in (
         ("M42", "itr.d dtr[r3]=r2", <size_t>&itr_d, 0x0E), ("M42", "itr.i itr[r3]=r2", <size_t>&itr_i, 0x0F),
-        ("M45", "ptc.l r3,r2", <size_t>&ptc, 0x09), ("M45", "ptc.g r3,r2", <size_t>&ptc, 0x0A),
+        ("M45", "ptc.l r3,r2", <size_t>&ptc_l, 0x09), ("M45", "ptc.g r3,r2", <size_t>&ptc_g, 0x0A),
         ("M45", "ptc.ga r3,r2", <size_t>&ptc_ga, 0x0B), ("M45", "ptr.d r3,r2", <size_t>&ptr_d, 0x0C),
         ("M45", "ptr.i r3,r2", <size_t>&ptr_i, 0x0D),
         ("M46", "tpa r1=r3", <size_t>&tpa, 0x1E), ("M46", "tak r1=r3", <size_t>&tak, 0x1F),

@@ -1,0 +1,71 @@
+"""The first file system of a kernel that runs a program: the program, what it is linked with, and further files."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from pfmon.engine.ia64.system.platform.init_program import first_program
+from pfmon.engine.ia64.system.platform.newc_archive import NewcArchive
+from pfmon.engine.ia64.system.platform.shared_libraries import libraries
+from pfmon.engine.system_settings import PackedProgram
+from pfmon.errors import PfmonError, reason
+from pfmon.program import elf, image
+from pfmon.program.elf_machine import EM_IA_64, machine_name
+
+DIRECTORIES = ("/proc", "/sys", "/dev", "/tmp")
+SEARCHED = b"LD_LIBRARY_PATH="
+DEVICES = (("/dev/console", 5, 1, 0o600), ("/dev/null", 1, 3, 0o666))
+
+
+def packed(wanted: PackedProgram) -> bytes:
+    """The archive. PfmonError: a file cannot be read, or the program is none for IA-64."""
+    archive = NewcArchive()
+    for directory in DIRECTORIES:
+        archive.add_directory(directory, 0o1777 if directory == "/tmp" else 0o755)
+    for device in DEVICES:
+        archive.add_device(*device)
+    program = os.path.abspath(wanted.path)
+    archive.add_file("/init", first_program(wanted, program), 0o755)
+    archive.add_directory(wanted.directory)
+    for host, guest in wanted.files:
+        _add(archive, host, os.path.normpath(os.path.join(wanted.directory, guest)))
+    _add_program(archive, wanted, program)
+    return archive.content()
+
+
+def _add_program(archive: NewcArchive, wanted: PackedProgram, program: str) -> None:
+    """Add the program, its interpreter and its libraries."""
+    data = image.read_file(wanted.path)
+    parsed = elf.parse(data, wanted.path)
+    if parsed.machine != EM_IA_64:
+        raise PfmonError(f"{wanted.path}: is {machine_name(parsed.machine)} program; the kernel runs IA-64 ones")
+    archive.add_file(program, data, 0o755)
+    if parsed.interpreter is None:
+        return
+    loaded = image.load(wanted.path, wanted.sysroot, content=data)
+    assert loaded.interpreter is not None and wanted.sysroot is not None
+    name = os.fsdecode(parsed.interpreter)
+    archive.add_file(name, loaded.interpreter.data, 0o755)
+    variables = [one[len(SEARCHED) :] for one in wanted.environment if one.startswith(SEARCHED)]
+    searched = [part for one in variables for part in os.fsdecode(one).split(":") if part]
+    for guest, host in libraries(program, data, name, wanted.sysroot, searched).items():
+        archive.add_file(guest, image.read_file(host, executable=False), 0o755)
+
+
+def _add(archive: NewcArchive, host: str, guest: str) -> None:
+    """Add a file, or a directory with all that is in it."""
+    try:
+        if os.path.isdir(host):
+            archive.add_directory(guest, stat.S_IMODE(os.stat(host).st_mode))
+            for name in sorted(os.listdir(host)):
+                inside = os.path.join(host, name)
+                if os.path.islink(inside):
+                    archive.add_link(f"{guest}/{name}", os.readlink(inside))
+                else:
+                    _add(archive, inside, f"{guest}/{name}")
+            return
+        content = image.read_file(host, executable=False)
+        archive.add_file(guest, content, stat.S_IMODE(os.stat(host).st_mode))
+    except OSError as error:
+        raise PfmonError(f"--guest-file={host}: {reason(error)}") from None
