@@ -27,8 +27,8 @@ def mc_drain(_: Pal, __: PalCall) -> PalResult:
 
 
 def mc_dynamic_state(_: Pal, call: PalCall) -> PalResult:
-    """PAL_MC_DYNAMIC_STATE (page 2:409): the state depends on the implementation. Here is none, for which a buffer of any
-    size has room."""
+    """PAL_MC_DYNAMIC_STATE (page 2:409): there is no state, as it depends on the implementation; any buffer has
+    room for it."""
     if call.first > 1 or call.second % BUFFER_ALIGNMENT:
         return INVALID
     return PalResult(0, (0,))
