@@ -35,6 +35,10 @@ from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
 if TYPE_CHECKING:
     from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
 
+CR_IVA = 2
+INTERRUPTIONS_ALONE = "interruptions follow each other"
+"""How the engine's machine check begins that says so (interruptions.pyx)."""
+NO_VECTORS = " (it has set no interruption vectors, CR.IVA; a program for Linux runs without --system)"
 LONGEST_BLOCK = 96
 ENDED_BADLY = 125
 
@@ -310,7 +314,7 @@ class SystemGuest:
         if why == BREAK:
             self._break(processor.fault_info)
         elif why == CHECK:
-            self._end_badly(f"machine check: {processor.machine_check}")
+            self._end_badly(f"machine check: {processor.machine_check}{self._hint()}")
         elif why == PMD:
             self._access(pmu)
 
@@ -348,6 +352,11 @@ class SystemGuest:
         if not self._unknown:
             self._on_notice(f"the image makes simulator call {number}, which is not there: it gets -1")
         self._unknown.add(number)
+
+    def _hint(self) -> str:
+        """What an image lacks that does nothing but take interruptions."""
+        alone = str(self.processor.machine_check).startswith(INTERRUPTIONS_ALONE)
+        return NO_VECTORS if alone and not self.processor.cr(CR_IVA) else ""
 
     def _end_badly(self, text: str) -> None:
         ip = self.processor.ip
