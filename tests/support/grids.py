@@ -201,6 +201,16 @@ def few(values: Iterable[Any], count: int) -> list[Any]:
     return [one if n in kept else _marked(one, pytest.mark.exhaustive) for n, one in enumerate(listed)]
 
 
+def diagonal(*axes: Iterable[Any], slow: bool = True) -> list[Any]:
+    """Combinations of the values of several arguments: those that are not exhaustive have each value of each axis at
+    least once; of these, all but the first are slow, unless ``slow`` is False. A tuple is one value."""
+    listed = [list(axis) for axis in axes]
+    kept = [tuple(axis[n % len(axis)] for axis in listed) for n in range(max(map(len, listed)))]
+    others = [one for one in product(*listed) if one not in kept]
+    found = first_quick(kept) if slow else kept
+    return [*found, *(_marked(one, pytest.mark.exhaustive) for one in others)]
+
+
 def first_quick(values: Iterable[Any], single: bool = False) -> list[Any]:
     """Values of a parametrization, of which all but the first are slow; ``single``: a tuple is one argument."""
     first, *others = values

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from grids import each, few, first_quick, for_each, sampled
+from grids import diagonal, each, few, first_quick, for_each, sampled
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +40,15 @@ def test_few_keep_the_ends_and_first_quick_the_first() -> None:
     assert marked(few(range(3), 1)) == ["", "exhaustive", "exhaustive"]
     assert marked(first_quick([(1, 2), (3, 4)])) == ["", "slow"]
     assert first_quick([(1,), (3, 4)], single=True)[1].values == ((3, 4),)
+
+
+def test_a_diagonal_has_every_value_and_under_exhaustive_all_combinations() -> None:
+    whole = diagonal(range(4), [(1, 2), (3,)])
+    assert marked(whole) == ["", *["slow"] * 3, *["exhaustive"] * 4]
+    assert marked(diagonal("ab", "cde", slow=False)) == [*[""] * 3, *["exhaustive"] * 3]
+    values = [getattr(one, "values", one) for one in whole]
+    assert sorted(values, key=repr) == [(n, one) for n in range(4) for one in [(1, 2), (3,)]]
+    assert {n for n, _ in values[:4]} == {0, 1, 2, 3} and {one for _, one in values[:4]} == {(1, 2), (3,)}
 
 
 @sampled(3)

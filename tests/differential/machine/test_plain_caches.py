@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from plain_caches import modelled
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, guest
@@ -72,11 +72,10 @@ def compare(table: BlockTable, words: Recorder, name: str, changes: tuple[str, .
 
 
 @measured
-@pytest.mark.parametrize(("machine", "changes"), first_quick(MACHINES))
-@pytest.mark.parametrize("name", first_quick(PROGRAMS))
-def test_misses_are_those_of_plain_caches(name: str, machine: str, changes: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("name", "setting"), diagonal(PROGRAMS, MACHINES))
+def test_misses_are_those_of_plain_caches(name: str, setting: tuple[str, tuple[str, ...]]) -> None:
     table, words = read([EXAMPLES / "x86_64" / name, *SMALL[name]])
-    found = compare(table, words, machine, changes)
+    found = compare(table, words, *setting)
     assert min(found[name] for name in ("CORE_L1I_MISS", "CORE_LLC_REFERENCE", "CORE_ITLB_MISS")) > 0
 
 
