@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from plain_caches import modelled
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, guest
@@ -339,6 +339,7 @@ RECOUNTED = (
 )
 
 
+@diagonal
 @pytest.mark.parametrize("changes", first_quick([ALONE, (), ("prefetch.adjacent=true",)], single=True))
 @pytest.mark.parametrize("name", first_quick(["sort", "hashmap", "lz", "matmul", "nbody"]))
 def test_requests_and_translations_are_those_of_a_plain_model(name: str, changes: tuple[str, ...]) -> None:

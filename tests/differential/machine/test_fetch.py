@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 from example_counts import examples
-from grids import each, first_quick
+from grids import diagonal, each, first_quick
 from hypothesis import example, given
 from hypothesis import strategies as st
 from plain_fetch import Plain
@@ -349,6 +349,7 @@ def test_it_is_as_its_plain_model(name: str, steps: list[tuple[str, int, int, in
         assert +total == +plain.seen
 
 
+@diagonal
 @pytest.mark.parametrize(
     "apart", first_quick([1, 256]), ids=["pages in a row", "pages that share a place of present_lines.pxd"]
 )

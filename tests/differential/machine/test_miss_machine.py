@@ -7,7 +7,7 @@ from pathlib import Path
 
 import command
 import pytest
-from grids import diagonal
+from grids import diagonal, first_quick
 from guests import SMALL
 from plain_caches import modelled
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
@@ -69,7 +69,9 @@ def named(machine: MissMachine) -> Counter[str]:
 
 
 @QEMU
-@pytest.mark.parametrize(("name", "setting"), diagonal(PROGRAMS, MACHINES))
+@diagonal
+@pytest.mark.parametrize("setting", first_quick(MACHINES, single=True))
+@pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_misses_are_those_of_the_machine_with_time(name: str, setting: Setting) -> None:
     """By block and instruction, with prefetchers and mispredictions."""
     table, words = read(name)
@@ -83,7 +85,9 @@ def test_misses_are_those_of_the_machine_with_time(name: str, setting: Setting) 
 
 
 @QEMU
-@pytest.mark.parametrize(("name", "setting"), diagonal(PROGRAMS, [one for one in MACHINES if one[1] != INCLUSIVE]))
+@diagonal
+@pytest.mark.parametrize("setting", first_quick([one for one in MACHINES if one[1] != INCLUSIVE], single=True))
+@pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_misses_are_those_of_a_plain_model(name: str, setting: Setting) -> None:
     table, words = read(name)
     assert isinstance(words, Recorder)
@@ -94,7 +98,9 @@ def test_misses_are_those_of_a_plain_model(name: str, setting: Setting) -> None:
     assert {name: named(alone)[name] for name in MISSES} == {name: expected[name] for name in MISSES}
 
 
-@pytest.mark.parametrize(("name", "setting"), diagonal(PROGRAMS, MACHINES))
+@diagonal
+@pytest.mark.parametrize("setting", first_quick(MACHINES, single=True))
+@pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_paths_have_the_misses_of_their_blocks(name: str, setting: Setting) -> None:
     """Both by this project's engine, which writes words of paths to a reader that takes them."""
     figures = load(*setting)

@@ -21,7 +21,7 @@ from pfmon.stream._stream import BlockTable, Recorder
 pytestmark = ASSEMBLER
 
 MACHINES = ["skylake", "icelake", "zen3", "zen4", "nehalem", "core2"]
-BLOCKS = 500
+BLOCKS = 1500
 """Runs of blocks that are compared of a program."""
 FEW_ENTRIES = ("core.window=32", "core.scheduler=16", "core.loads=8", "core.stores=8", "core.fills=2")
 OTHER_WIDTH = ("core.width=3", "core.walkers=1")
@@ -170,7 +170,9 @@ def test_patterns_of_responses_are_scheduled_as_by_the_plain_core(machine: str, 
 
 @measured
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "machine"), diagonal(["sort", "lz", "nbody", "strings"], MACHINES))
+@diagonal
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", first_quick(["sort", "lz", "nbody", "strings"]))
 def test_examples_are_scheduled_as_by_the_plain_core(name: str, machine: str) -> None:
     """Once without anything but L1D, once with rare responses."""
     table, numbers = stream([EXAMPLES / "x86_64" / name, *SMALL[name]])

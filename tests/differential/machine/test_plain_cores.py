@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from host_programs import needs
 from plain_cores import modelled_cores
 from qemu_guests import compile_c
@@ -113,6 +113,7 @@ def compare(table: BlockTable, words: Recorder, name: str, changes: tuple[str, .
     return happened
 
 
+@diagonal
 @pytest.mark.parametrize(("machine", "changes"), first_quick(MACHINES))
 @pytest.mark.parametrize("cores", first_quick([2, 3, 5]))
 @pytest.mark.parametrize("seed", first_quick([1, 2, 3]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, guest
 from x86_64_host import measured
@@ -77,6 +77,7 @@ def replay(words: Recorder, machines: Sequence[IntervalMachine]) -> None:
     compare(machines)
 
 
+@diagonal
 @pytest.mark.parametrize("machine", first_quick(MACHINES))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_schedules_from_graphs_are_those_of_executed_parts(name: str, machine: str) -> None:
@@ -142,6 +143,7 @@ def path_of(program: str) -> str | None:
 
 @measured
 @pytest.mark.exhaustive
+@diagonal
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_schedules_of_large_programs_are_those_of_executed_parts(name: str, machine: str, tmp_path: Path) -> None:
@@ -161,6 +163,7 @@ def test_schedules_of_large_programs_are_those_of_executed_parts(name: str, mach
     compare(machines)
 
 
+@diagonal
 @pytest.mark.parametrize("graphs", [True, False])
 @pytest.mark.parametrize("machine", first_quick(MACHINES, single=True))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))

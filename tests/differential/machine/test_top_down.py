@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, guest
 from x86_64_host import AVX512, MARKS
@@ -87,6 +87,7 @@ def analysis(command: Sequence[str], machine: str) -> TopDown:
     return found
 
 
+@diagonal
 @pytest.mark.parametrize(
     "machine", first_quick(pytest.param(name, marks=AVX512) if name == "icelake" else name for name in MACHINES)
 )
@@ -128,6 +129,7 @@ KNOWN = {
 }
 
 
+@diagonal
 @pytest.mark.parametrize("machine", ["skylake", pytest.param("icelake", marks=AVX512)])
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_known_bottleneck_is_the_largest_node(name: str, machine: str, tmp_path: Path) -> None:

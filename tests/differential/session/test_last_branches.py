@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from grids import each
+from grids import diagonal, each
 from guests import EXAMPLES
 from plain_last_branches import FILTERS, Taken, last_branches, last_calls, taken_branches
 from qemu_guests import compile_c
@@ -112,6 +112,7 @@ def test_depth_is_that_of_the_processor(pmu: str) -> None:
     check("queens", "3", pmu, "any")
 
 
+@diagonal
 @each("filters", ["any", "ind_jmp", "cond,any_ret"])
 @each("name", ["queens", "dispatch"])
 def test_exact_edges_are_those_of_the_log(name: str, filters: str) -> None:
@@ -142,6 +143,7 @@ def test_filters_let_through_what_perf_says(filters: str) -> None:
 
 
 @pytest.mark.slow
+@diagonal
 @each("filters", NAMES)
 @each("name", ["fib", "queens", "hashmap"])
 def test_filters_let_through_what_perf_says_in_each_program(name: str, filters: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from following import EVENT, counted, follow, tasks
-from grids import few
+from grids import diagonal, few
 from host_programs import RUNS_X86_64
 from qemu_guests import compile_c
 from x86_64_host import PFMON, compiled, pfmon
@@ -26,6 +26,7 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("followed", [False, True], ids=["alone", "followed"])
 @pytest.mark.parametrize("what", ALIKE)
 def test_processes_do_what_they_do_natively_and_repeat(what: str, followed: bool, families: Path) -> None:
