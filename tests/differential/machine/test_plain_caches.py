@@ -95,7 +95,7 @@ PAST_CACHES = """
     .balign 4096
 data: .skip 0x50000
     .text
-_start: mov $8, %ebp
+_start: mov $3, %ebp
     pcmpeqd %xmm0, %xmm0
 again: lea data(%rip), %rbx
     mov $1000, %ecx
@@ -129,4 +129,4 @@ each: mov (%rbx), %rax
 def test_prefetches_and_accesses_past_the_caches(machine: str, changes: tuple[str, ...], tmp_path: Path) -> None:
     """Stores that leave no line behind, software prefetches, which miss nothing, clflush, and strings of many lines."""
     found = compare(*read([assemble(tmp_path, PAST_CACHES)]), machine, changes)
-    assert found["CORE_L1D_READ_MISS"] > 8000
+    assert found["CORE_L1D_READ_MISS"] > 3000

@@ -121,9 +121,15 @@ def test_threads_that_do_random_things_end(tmp_path: Path, seed: int) -> None:
 # ---------------------------------------------------------------- the order
 
 
-@pytest.mark.parametrize("part", first_quick(["conditions", *(part for part in REPEATED if part != "conditions")]))
-def test_runs_have_the_same_counts(threads: str, part: str, tmp_path: Path) -> None:
-    runs = 2 if part == "conditions" else 10
+@pytest.mark.parametrize(
+    ("part", "runs"),
+    [
+        ("conditions", 2),
+        *(pytest.param(part, 3, marks=pytest.mark.slow) for part in REPEATED if part != "conditions"),
+        *(pytest.param(part, 10, marks=pytest.mark.exhaustive) for part in REPEATED),
+    ],
+)
+def test_runs_have_the_same_counts(threads: str, part: str, runs: int, tmp_path: Path) -> None:
     assert len({instructions(tmp_path, threads, part) for _ in range(runs)}) == 1
 
 
