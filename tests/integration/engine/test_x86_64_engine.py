@@ -116,7 +116,7 @@ def signals(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", first_quick(["addresses", "totals", "stream"]))
+@pytest.mark.parametrize("way", [pytest.param("addresses", marks=pytest.mark.exhaustive), "totals", "stream"])
 def test_signals_mappings_and_processes_are_as_natively(signals: Path, way: str) -> None:
     """Faults at exact instructions, nested handlers, alternate stacks, restarted calls, code that changes."""
     native = subprocess.run([signals], capture_output=True, check=False)
