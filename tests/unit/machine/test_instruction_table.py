@@ -277,6 +277,17 @@ def test_the_first_row_that_holds_counts(tmp_path: Path) -> None:
     assert [one.timing_of("add", form).fused for form in (6 << 12 | 6 << 17, 5 << 12 | 5 << 17)] == [1, 2]
 
 
+@each("patterns", [("add", "a*", "*"), ("a?d", "add", "*"), ("[ab]dd", "add adc", "*"), ("sub add", "*")], ids=str)
+def test_names_and_patterns_of_mnemonics_count_in_the_order_of_rows(patterns: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = [f"{names},*,,{number},p0,1,,,,,somebody" for number, names in enumerate(patterns, 1)]
+    path.write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    one = InstructionTable(str(path), SKYLAKE)
+    assert one.timing_of("add", 0).fused == 1
+    assert one.timing_of("xor", 0).fused == len(patterns)
+    assert one.unlisted == {"xor"}
+
+
 def test_an_old_recording_is_refused() -> None:
     """Its payloads have no form."""
     with pytest.raises(PfmonError, match="has to be made again"):
