@@ -273,6 +273,7 @@ def test_filters_of_outcomes_let_the_right_branches_pass(name: str, pmu: str) ->
     check_periods(seen.run, pmu, branches, (1, 3, 20), branch_buffer=fields(pmu, **given))
 
 
+@pytest.mark.slow
 @each("pmu", PMUS[1:])
 @each("kind", ["iprel", "ret", "ind"])
 def test_filters_of_kinds_let_the_right_branches_pass(kind: str, pmu: str) -> None:

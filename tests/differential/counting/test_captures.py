@@ -390,6 +390,7 @@ def test_captures_of_more_examples_are_too(name: str, pmu: str) -> None:
     assert check_places(example(program, *arguments), pmu) > 20
 
 
+@pytest.mark.slow
 def test_the_seed_of_a_run_chooses_among_overlapping_loads() -> None:
     def samples(**options: int) -> list[tuple[int, int]]:
         command = [str(EXAMPLES / "ia64" / "stream"), "4", "1"]

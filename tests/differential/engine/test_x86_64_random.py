@@ -145,6 +145,7 @@ FP16 = """
 """Of the maps 3, 5 and 6."""
 
 
+@pytest.mark.slow
 def test_decoder_finds_the_lengths_of_fp16(tmp_path: Path) -> None:
     """capstone 5 does not have these; the assembler does."""
     source, made = tmp_path / "fp16.s", tmp_path / "fp16.o"

@@ -199,6 +199,7 @@ def test_accesses_to_two_lines_are_split(tmp_path: Path) -> None:
     assert list(added(tmp_path, body, 100, events).values()) == [300, 300, 100]
 
 
+@pytest.mark.slow
 def test_loads_that_stores_block(tmp_path: Path) -> None:
     """Two halves are stored and both loaded at once; then a load is 4 KB behind a store."""
     events = ["LD_BLOCKS.STORE_FORWARD", "LD_BLOCKS_PARTIAL.ADDRESS_ALIAS"]

@@ -159,6 +159,7 @@ def test_event_sets_of_programs_with_signals_are_the_whole_run(letter: str) -> N
     assert parts[0] + parts[1] + parts[2] == whole
 
 
+@pytest.mark.slow
 @each("machine", MACHINES)
 @each("program", ["fib", "sort"])
 def test_event_sets_do_not_depend_on_the_memo_nor_on_threads(program: str, machine: str) -> None:

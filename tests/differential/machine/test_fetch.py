@@ -130,6 +130,7 @@ def test_lines_leave_with_the_tlb_entry_of_their_page() -> None:
     assert "L1I_DEMAND_MISS" in fetch.fetch_at(0x4FF0 // 32 * 32, now)[2]
 
 
+@pytest.mark.slow
 @each("apart", [1, 3, 256, 257])
 @each(("entries", "least"), [(32, 50), (4, 3)])
 def test_no_line_stays_without_the_entry_of_its_page(apart: int, entries: int, least: int) -> None:

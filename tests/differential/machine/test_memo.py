@@ -8,6 +8,7 @@ MACHINES = ["itanium", "itanium2", "montecito"]
 QUICK = ["noploop", "fib", "epic", "sort"]
 
 
+@pytest.mark.slow
 @each("machine", MACHINES)
 @each("program", QUICK)
 def test_memo_changes_nothing(program, machine):

@@ -45,6 +45,7 @@ def test_processes_have_numbers_of_the_run() -> None:
     assert run.output == b"1000\n1000 1001\n1002\n1000\n"
 
 
+@pytest.mark.slow
 def test_proc_has_the_processes_of_the_run() -> None:
     script = """sleep 9 & sleep 1; cd /proc; echo [0-9]*
 read -r line < $!/comm; echo $line; tr '\\0' ' ' < $!/cmdline; echo
@@ -110,6 +111,7 @@ show self; sleep 9 & sleep 1; show $!; sh -c 'read -r a b c d e f rest < /proc/$
     assert run.stdout.startswith("R 1000 1000\nS 1000 1000\n1000 1000\n"), run
 
 
+@pytest.mark.slow
 def test_sleeps_of_several_processes_take_no_time_of_the_host() -> None:
     began = time.monotonic()
     run = follow("/bin/sh", "-c", "date +%s; sleep 5000 & sleep 2000; date +%s; wait; date +%s")

@@ -192,6 +192,7 @@ RETIRED = 3 * 9 + 4 * (1 + 2 * 200_000 + 3) + 3 * 2
 """Three times the call, four times the loop and the end; each thread begins behind the call."""
 
 
+@pytest.mark.slow
 def test_threads_that_do_not_meet_have_the_counts_of_their_instructions(tmp_path: Path) -> None:
     program = assemble(tmp_path, INDEPENDENT)
     assert set(outcomes([program], tmp_path).values()) == {(0, "", RETIRED)}
@@ -314,6 +315,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 def test_no_system_call_is_left_out_when_a_signal_arrives(tmp_path: Path) -> None:
     program = compile_c(tmp_path, INTERRUPTED_CALLS)
     assert without_input(*COUNT, "--host-clock", str(program)).returncode == 0

@@ -108,6 +108,7 @@ def test_the_line_has_the_instructions_of_all_programs_before(folder: Path) -> N
     assert steps[0] > 10_000 and max(steps) - min(steps) < steps[0] / 100
 
 
+@pytest.mark.slow
 def test_children_of_a_launcher_are_named(folder: Path) -> None:
     found = re.search(LINE, counts(str(folder / "chain"), "3", str(folder / "last"))[1], re.M)
     assert found and found[2] == str(folder / "last") and found[3] == "3"
@@ -121,6 +122,7 @@ def test_exit_status_and_output_are_the_last_programs(folder: Path) -> None:
     assert done.stdout.startswith(native.stdout)
 
 
+@pytest.mark.slow
 def test_functions_and_lines_are_the_last_programs(folder: Path) -> None:
     done = pfmon("--per-function", "--per-line", "-e", "instructions", "env", str(folder / "last"))
     assert re.search(r"^ +\d+  0x[0-9a-f]+ main$", done.stdout, re.M)

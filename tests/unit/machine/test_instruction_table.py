@@ -22,6 +22,7 @@ def table(name: str) -> InstructionTable:
     return InstructionTable(name, ports_of(load(name)))
 
 
+@pytest.mark.slow
 @each("name", TABLES)
 def test_every_row_has_instructions_that_exist_and_a_source(name: str) -> None:
     known = names()
@@ -159,6 +160,7 @@ OF_ZEN4 = {
 """... and of Zen 4: 512 bits take two cycles of a pipe of 256."""
 
 
+@pytest.mark.slow
 @ASSEMBLES
 @each(("name", "cases"), [("skylake", CASES), ("icelake", OF_ICELAKE), ("zen3", OF_ZEN3), ("zen4", OF_ZEN4)])
 def test_instructions_of_a_processor(name: str, cases: dict[str, tuple[int, str]]) -> None:
