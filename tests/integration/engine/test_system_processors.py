@@ -69,7 +69,10 @@ def test_halted_core_lets_the_other_go_on() -> None:
 REFUSED = [
     ("--processors=0", "--processors=0: a whole number from 1 to 32 is wanted"),
     ("--processors=33", "--processors=33: a whole number from 1 to 32 is wanted"),
-    ("--processors=4 --smt-threads -e ia64_inst_retired", "--processors=4: with --smt-threads a system has two processors"),
+    (
+        "--processors=4 --smt-threads -e ia64_inst_retired",
+        "--processors=4: with --smt-threads a system has two processors",
+    ),
     ("--processors=2 --guest-pmu", "--system runs one image, on processors of --processors or --smt-threads"),
     ("--processors=2 -e cpu_cycles", "--processors=2: only exact events are counted; for others give --smt-threads"),
     ("--cores=2 -e cpu_cycles", "--system runs one image, on processors of --processors or --smt-threads"),
