@@ -131,6 +131,9 @@ class Keywords(TypedDict, total=False):
     guest_outputs: str | Sequence[str] | Mapping[str, str]
     console: bool
     exit_on: str
+    snapshot: Path
+    snapshot_on: str
+    from_snapshot: Path
     partial: bool
 
 

@@ -156,6 +156,12 @@ class Options(OptionRecord):
     """What it says is shown beside its program's output."""
     exit_on: str
     """A regular expression: a line of the console that matches ends the run."""
+    snapshot: str
+    """The file that gets a snapshot of the system; "": none."""
+    snapshot_on: str
+    """A regular expression: a line of the console that matches has it taken."""
+    from_snapshot: str
+    """The file of the snapshot that the system goes on from; "": it boots."""
 
     @property
     def demangle(self) -> bool:

@@ -100,6 +100,16 @@ cdef class SystemProcessor(Processor):
         """Another processor has executed: its stores may be to what this one's ALAT has."""
         alat_clear(self.cpu)
 
+    def restart_stream(self, Consumer consumer):
+        """Who reads the stream from here on has not read what was before: pages are marked anew, and the frame is."""
+        cdef Cpu* cpu = self.cpu
+        cdef uint64_t dirty = <uint64_t>max(cpu.bof - cpu.store, 0)
+        drop_filled(cpu)
+        cpu.system.marked_page = cpu.system.marked_frame = 0
+        if cpu.traced:
+            self.emit_mark(consumer, Mark.FRAME, cpu.sof | cpu.sol << 7 | cpu.sor << 14 | dirty << 21)
+            cpu.system.known_frames = cpu.bof
+
     # --- interrupts and time
 
     def raise_interrupt(self, uint32_t vector):
@@ -252,3 +262,16 @@ cdef class SystemProcessor(Processor):
         if entry == NULL or not entry.present:
             return None
         return physical_of(entry, address, True)
+
+    # --- snapshots
+
+    def saved_state(self):
+        """All of its state, between two instructions; the ALAT is cleared."""
+        alat_clear(self.cpu)
+        return save_state(self.cpu)
+
+    def restore_state(self, bytes words):
+        """Load the state of another processor of the same kind; this one has executed nothing yet. ValueError: no
+        processor can have it."""
+        if self.cpu.retired or not load_state(self.cpu, words):
+            raise ValueError("no state of such a processor")
