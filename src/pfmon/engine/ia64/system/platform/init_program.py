@@ -20,10 +20,9 @@ ABI64 = 1 << 4
 def first_program() -> bytes:
     """The ELF file."""
     code = files(__package__).joinpath("init.bin").read_bytes()
-    place = PAGE + len(code) + PAGE - 1 & -PAGE
     segments = (
         PROGRAM_HEADER.pack(PT_LOAD, PF_R | PF_X, PAGE, CODE, CODE, len(code), len(code), PAGE),
-        PROGRAM_HEADER.pack(PT_LOAD, PF_R | PF_W, place, DATA, DATA, 0, END - DATA, PAGE),
+        PROGRAM_HEADER.pack(PT_LOAD, PF_R | PF_W, PAGE, DATA, DATA, 0, END - DATA, PAGE),
     )
     identity = b"\x7fELF\x02\x01\x01" + bytes(9)
     sizes = (HEADER.size, PROGRAM_HEADER.size, len(segments), 64, 0, 0)
