@@ -254,6 +254,7 @@ class SystemGuest:
         finally:
             self.console.close()
         self._mark_rest()
+        self._say_missing()
         if self._stopping:
             return None
         assert self._ending is not None
@@ -433,6 +434,14 @@ class SystemGuest:
         assert self._snapshots
         self._snapshots.is_due = True
         self.processor.request_stop()
+
+    def _say_missing(self) -> None:
+        """The run ends: a snapshot that was wanted and is not there is said, and no success."""
+        missing = self._snapshots.missing if self._snapshots else ""
+        if missing:
+            self._on_notice(missing)
+            if self._ending and not self._ending.status:
+                self._ending = ExitReport(ENDED_BADLY, 0, missing)
 
     def _take_snapshot(self) -> None:
         assert self._snapshots
