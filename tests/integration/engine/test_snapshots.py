@@ -185,6 +185,7 @@ DAMAGED = [
     ("deep JSON", changed_part(0, lambda _: b"[" * 100_000), "its head is none"),
     ("a list", changed_part(0, lambda _: b"[1]"), "its head is none"),
     ("an empty head", changed_part(0, lambda _: b"{}"), "is of another kernel"),
+    ("of a system that waits for a program", head(waits_for="program"), "waits for a program: give one too"),
     ("memory that is no number", head(memory="x" * 999), "with another size of memory"),
     ("a name in its place", head(model="a\nb"), r"with another processor \(a\\nb\)"),
     ("no devices", head(devices=[]), "it has other devices"),
