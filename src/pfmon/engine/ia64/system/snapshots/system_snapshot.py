@@ -77,8 +77,10 @@ def check_identity(reader: SnapshotReader, identity: SystemIdentity) -> None:
         raise _differs(reader, f"{_megabytes(head.get('memory'))} of memory", "--memory")
     if head.get("processors") != wanted["processors"]:
         raise _differs(reader, f"{_shown(head.get('processors'))} processors", "--processors")
-    if head.get("model") != wanted["model"] or head.get("processor") != wanted["processor"]:
+    if head.get("model") != wanted["model"]:
         raise _differs(reader, f"another processor ({_shown(head.get('model'))})", "--pmu")
+    if head.get("processor") != wanted["processor"]:
+        raise _differs(reader, "other clocks, hardware threads or cores", "--machine, --smt-threads and --cores")
     if head.get("uart") != wanted["uart"]:
         raise _differs(reader, "its serial port at another address", "--uart")
     if head.get("waits_for") != wanted["waits_for"]:
