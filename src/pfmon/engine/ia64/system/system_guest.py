@@ -247,7 +247,7 @@ class SystemGuest:
         pmu = None if given is None else GuestPmu(given, self.processor)
         take_turn = partial(self._take_coupled_turn, self._coupled) if self._coupled else partial(self._take_turn, pmu)
         if self._resumed:
-            self.processor.restart_stream(consumer)
+            self.processor.restart_stream(self._consumer)
         try:
             while self._ending is None and not self._stopping:
                 take_turn()
