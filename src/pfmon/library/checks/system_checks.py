@@ -82,6 +82,8 @@ def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None
         _image_runs_alone(options.system, command, given)
         return
     snapshots_are_of_whole_systems(options, command, given)
+    if options.snapshot and not options.snapshot_on:
+        given -= {"console"}
     if not command:
         for name in (*OF_KERNELS_PROGRAMS, *OF_PACKED_PROGRAMS):
             if name in given:

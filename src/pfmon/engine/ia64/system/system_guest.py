@@ -198,6 +198,11 @@ class SystemGuest:
         return sum(one.processor.retired for one in self._processors)
 
     @property
+    def system_seconds(self) -> float:
+        """The system's time since it was switched on, also while it runs."""
+        return self._current.time / (self._system.processor.frequency * 1e6)
+
+    @property
     def ip(self) -> int:
         """Bundle address | slot of the next instruction."""
         return self.processor.ip
