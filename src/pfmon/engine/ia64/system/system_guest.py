@@ -16,6 +16,8 @@ from pfmon.engine.ia64.system.coupled_turns import PART, CoupledTurns, StreamDem
 from pfmon.engine.ia64.system.devices import interrupt_block
 from pfmon.engine.ia64.system.devices.interrupt_block import InterruptBlock
 from pfmon.engine.ia64.system.devices.uart import REGISTERS, Uart
+from pfmon.engine.ia64.system.drawn_times import DrawnTimes
+from pfmon.engine.ia64.system.firmware.firmware_calls import BEGIN_BREAK
 from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, stubs
 from pfmon.engine.ia64.system.firmware.pal_processor import HIGHEST_POLICY
 from pfmon.engine.ia64.system.guest_pmu import GuestPmu
@@ -99,6 +101,7 @@ class SystemGuest:
         self._connect_devices()
         self._begin()
         self._snapshots = self._make_snapshots(model)
+        self._drawn = DrawnTimes(settings.schedule_seed, system.quantum)
         self._turn_over = False
         self._consumer = Consumer()
         self._turns = [(0, 0)]
@@ -274,7 +277,7 @@ class SystemGuest:
         processor = chosen.processor
         end = None
         if len(self._processors) > 1:
-            end = processor.retired + self._system.quantum
+            end = processor.retired + self._drawn.turn()
             processor.stop_when_retired(end)
         self._turn_over = False
         while not (self._ending or self._stopping or chosen.waits or self._turn_over):
@@ -367,6 +370,8 @@ class SystemGuest:
             pmu.access()
 
     def _break(self, immediate: int) -> None:
+        if immediate in (CALL_BREAK, BEGIN_BREAK) and self._drawn.delays:
+            self._current.delay(self._drawn.delay())
         if immediate == simulator_calls.BREAK:
             self._simulator_call()
         elif self._platform and immediate not in (CALL_BREAK, WORD_BREAK):
