@@ -197,3 +197,7 @@ def test_file_that_cannot_be_written_is_said_once(guest: Guest) -> None:
 @pytest.mark.parametrize("number", [2, (1 << 64) - 1])
 def test_no_file_but_those_of_the_user(guest: Guest, number: int) -> None:
     assert guest.ask(FILE, number, BUFFER, 1) == guest.ask(FILE_ENDED, number, 0) == INVALID
+
+
+def test_no_call_is_given_where_nothing_is_set_up(guest: Guest) -> None:
+    assert guest.ask(9) == 0
