@@ -8,6 +8,9 @@ from typing import NamedTuple, Protocol
 
 from pfmon.errors import PfmonError
 
+WITH_VALUE = {"append": "cmdline"}
+"""Flags that are another option's name with a value: --append=TEXT is what emulators call a kernel's command line."""
+
 
 class Syntax(Protocol):
     """How an option is written. ``value`` names its value, "" for none; ``optional``: it may be left out."""
@@ -58,6 +61,8 @@ def _long(table: Mapping[str, Syntax], text: str, rest: list[str]) -> ParsedOpti
     name, equals, value = text.partition("=")
     option = _named(table, name)
     if not option.value:
+        if equals and WITH_VALUE.get(option.long) in table:
+            return ParsedOption(WITH_VALUE[option.long], value, f"--{name}")
         if equals:
             raise PfmonError(f"option --{name} takes no value")
         return ParsedOption(option.long, None, f"--{name}")

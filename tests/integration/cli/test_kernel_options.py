@@ -113,6 +113,13 @@ def test_command_line_that_is_too_long_is_said(kernel: str) -> None:
     )
 
 
+def test_append_with_a_value_is_the_command_line(kernel: str) -> None:
+    """Without one it adds to --outfile."""
+    assert "--append: the command line is longer than" in refused("--system", kernel, f"--append={'x' * 2000}")
+    assert refused("--append=x", PROGRAM) == "pfmon: --append is about a whole system: give --system=IMAGE too\n"
+    assert "--outfile" in refused("--system", kernel, "--append", PROGRAM)
+
+
 def test_damaged_image_is_said_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "image.xz"
     path.write_bytes(lzma.compress(kernel_image())[:-20])
