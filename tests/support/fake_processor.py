@@ -66,6 +66,8 @@ class FakeProcessor:
         self.overflows = 0
         self.marks: list[tuple[int, int]] = []
         self.stop_requested = False
+        self.turn_ends: list[int | None] = []
+        self.turns = 0
         self.translations: dict[tuple[bool, int], tuple[int, int, int, int]] = {}
 
     def run(self, consumer: Consumer) -> int:
@@ -106,6 +108,21 @@ class FakeProcessor:
 
     def raise_pmi(self) -> None:
         self.overflows += 1
+
+    def set_user_break(self, number: int | None) -> None:
+        self.user_break = number
+
+    def stop_when_retired(self, count: int | None) -> None:
+        self.turn_ends.append(count)
+
+    def connect(self, processors: Sequence["FakeProcessor"]) -> None:
+        self.connected = list(processors)
+
+    def begin_turn(self) -> None:
+        self.turns += 1
+
+    def set_cr(self, number: int, value: int) -> None:
+        self.control[number] = value
 
     def cr(self, number: int) -> int:
         return self.control.get(number, 0)

@@ -105,6 +105,8 @@ class PlainMonitors:
     def update_registers(self) -> None:
         processor = self._guest.processor
         retired, ip, privilege = self._before
+        if processor.retired == retired:  # an access asks before its instruction retires
+            return
         assert processor.retired == retired + 1
         table = processor.cr(IVA)
         if table <= processor.ip < table + TABLE and not table <= ip < table + TABLE:

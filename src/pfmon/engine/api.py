@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.guest_settings import GuestSettings
@@ -197,6 +197,14 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Release host resources."""
+
+
+@runtime_checkable
+class Interruptible(Protocol):
+    """An engine whose program may have the user's terminal as its own."""
+
+    def take_interrupt(self) -> bool:
+        """Ctrl-C was typed. True: what runs gets it as a character; False: the run is to be ended."""
 
 
 class Recording(Engine, Protocol):

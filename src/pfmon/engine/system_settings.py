@@ -43,7 +43,8 @@ NO_PMU = PmuDescription(0, bytes(128))
 
 class ProcessorDescription(NamedTuple):
     """The modelled processor. ``brand``: its name; ``frequency``, ``bus_frequency``: MHz; ``shares_core``: a core has
-    several hardware threads."""
+    several hardware threads; ``threads``, ``cores``: how many hardware threads a core and cores a package of the system
+    have."""
 
     brand: str
     frequency: int
@@ -52,11 +53,15 @@ class ProcessorDescription(NamedTuple):
     tlbs: tuple[TlbDescription, ...]
     shares_core: bool
     pmu: PmuDescription = NO_PMU
+    threads: int = 1
+    cores: int = 1
 
 
 INSTRUCTIONS, CYCLES = "instructions", "cycles"
 QUANTUM = 10_000
 """Instructions of a processor's turn."""
+COUPLED = 2
+"""Processors of a system whose streams two machines read: hardware threads of a core, or cores."""
 
 
 class PackedProgram(NamedTuple):
@@ -75,11 +80,11 @@ class PackedProgram(NamedTuple):
 
 
 class BootSettings(NamedTuple):
-    """How a Linux kernel boots. ``append``: its command line; ``initrd``: the file of an initial file system, "": none,
-    or that of the program; ``program``: None: the kernel's console is the user's; ``console``: what the kernel says is
+    """How a Linux kernel boots. ``cmdline``: its command line; ``initrd``: the file of an initial file system, "":
+    none, or the program's; ``program``: None: the kernel's console is the user's; ``console``: what the kernel says is
     shown beside a program; ``exit_on``: a regular expression, whose first match on the console ends the run."""
 
-    append: str = ""
+    cmdline: str = ""
     initrd: str = ""
     program: PackedProgram | None = None
     console: bool = False

@@ -124,7 +124,8 @@ class Keywords(TypedDict, total=False):
     memory: int | str
     uart: int | str
     itc: str
-    append: str
+    processors: int
+    cmdline: str
     initrd: Path
     guest_files: str | Sequence[str] | Mapping[str, str]
     guest_outputs: str | Sequence[str] | Mapping[str, str]

@@ -355,7 +355,11 @@ class Reading:
 
 @final
 class RingPair:
-    """Two rings that one writer fills in turn."""
+    """Two rings that one writer fills in turn, or on demand."""
+
+    on_demand: bool
+    def write_on_demand(self) -> None: ...
+    def wait_for_demand(self) -> tuple[int, int]: ...
 
 # ring/second_thread.pyx
 
@@ -415,6 +419,7 @@ class Mark(IntEnum):
     PURGE_ADDRESS = 30
     FRAME = 31
     CACHE_FLUSH = 32
+    HW_POLICY = 33
 
 # thread_demux.pyx
 
@@ -425,5 +430,6 @@ class ThreadDemux(Splitter):
     def __init__(
         self, table: BlockTable, readers: Sequence[Consumer], rings: Sequence[Ring], *, traced: bool
     ) -> None: ...
+    def end_part(self, next_ip: int, sleeps: bool, wakes_other: bool, interrupts_other: bool) -> None: ...
     def thread_turns(self, half: int) -> list[tuple[int, int]]: ...
     def retired_on(self, half: int) -> int: ...

@@ -87,6 +87,8 @@ cpdef enum Mark:                 # kinds of marks
                                  # locals, 14-20 its rotating registers, 21-27 dirty registers of lower frames
     CACHE_FLUSH = 32             # system mode: firmware flushed caches; value: bit 0 those with code, bit 1 those with
                                  # data, bit 2 those of code alone, bit 3 their lines became invalid, else clean
+    HW_POLICY = 33               # system mode: firmware was told how threads share a core (PAL_SET_HW_POLICY); value:
+                                 # the policy
 
 cdef enum Walk:                  # outcomes in WALK
     WALK_DISABLED = 0            # the walker did not search: an alternate TLB fault
@@ -101,7 +103,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 33
+    MARK_KINDS = 34
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

@@ -29,6 +29,8 @@ cdef class ThreadDemux(Splitter):
     cdef uint64_t counted        # instructions when the running one began
     cdef uint64_t retired_by[HALVES]
 
+    cdef void end_turn(self, uint32_t half) noexcept nogil
+    cdef void end_buffer(self, uint32_t buffer_end) noexcept nogil
     cdef void record_turn(self, uint32_t half, uint64_t place) noexcept nogil
     cdef uint64_t retired_in(self, uint32_t half) noexcept nogil
     cdef bint is_thread_switch(self, uint64_t word) noexcept nogil

@@ -50,24 +50,15 @@ cdef class ThreadDemux(Splitter):
     cdef void handle_mark(self, uint64_t mark) noexcept nogil:
         cdef uint64_t place = mark_value(mark)
         cdef uint32_t half = <uint32_t>(place % HALVES)
-        cdef uint32_t buffer_end = GOES_ON
         if mark_kind(mark) == Mark.SYSTEM_CALL:
             self.called_at = self.retired
             return
         self.thread_switches = False
         if half != self.running:
-            if self.asleep[half]:
-                buffer_end |= WAKES_OTHER
-                self.asleep[half] = False
-            if self.retired == self.called_at:
-                buffer_end |= SLEEPS
-                self.asleep[self.running] = True
             self.retired_by[self.running] += self.retired - self.counted
             self.counted = self.retired
-            if self.running:
-                self.second_ring.end_buffer(buffer_end)
-            else:
-                self.first_ring.end_buffer(buffer_end)
+            if not self.first_ring.pair.on_demand:
+                self.end_turn(half)
             self.running = half
         if self.used[half] and place != self.place[half]:
             self.write_half(half, &mark, 1)    # another thread of the same hardware thread
@@ -75,6 +66,34 @@ cdef class ThreadDemux(Splitter):
             self.record_turn(half, place)
         self.used[half] = True
         self.place[half] = place
+
+    cdef void end_turn(self, uint32_t half) noexcept nogil:
+        """Ends the buffer of the hardware thread that runs; the other one is next."""
+        cdef uint32_t buffer_end = GOES_ON
+        if self.asleep[half]:
+            buffer_end |= WAKES_OTHER
+            self.asleep[half] = False
+        if self.retired == self.called_at:
+            buffer_end |= SLEEPS
+            self.asleep[self.running] = True
+        self.end_buffer(buffer_end)
+
+    cdef void end_buffer(self, uint32_t buffer_end) noexcept nogil:
+        if self.running:
+            self.second_ring.end_buffer(buffer_end)
+        else:
+            self.first_ring.end_buffer(buffer_end)
+
+    def end_part(self, uint64_t next_ip, bint sleeps, bint wakes_other, bint interrupts_other):
+        """On demand: hands over what the running hardware thread has executed, up to the instruction at ``next_ip``; it
+        sleeps then, the other one wakes, or an external interrupt has arrived at the other one."""
+        cdef uint32_t buffer_end = GOES_ON
+        if sleeps: buffer_end |= SLEEPS
+        if wakes_other: buffer_end |= WAKES_OTHER
+        if interrupts_other: buffer_end |= INTERRUPTS_OTHER
+        with nogil:
+            self.first_ring.pair.next_ip[self.running] = next_ip
+            self.end_buffer(buffer_end)
 
     cdef void record_turn(self, uint32_t half, uint64_t place) noexcept nogil:
         cdef uint64_t count = self.turn_count[half], capacity = self.turn_capacity[half] * 2 + 16

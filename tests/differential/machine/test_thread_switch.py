@@ -135,6 +135,35 @@ def test_urgency_ends_at_0_and_grows_to_5() -> None:
     assert core.urgencies() == [5, 5]
 
 
+def test_external_interrupt_makes_the_background_thread_more_urgent_at_the_next_l3_event() -> None:
+    """ "An external interrupt directed at the background thread will set the urgency for that thread to 6", which is
+    compared "at every L3 event": a return of the foreground's own data then switches, too."""
+    core = switch()
+    core.interrupt_other()
+    assert core.urgencies() == [5, 6]
+    assert core.decide_at(10, 11)[0] == -1
+    core.l3_miss_at(100, 300)
+    assert core.decide_at(90, 101)[:2] == (100, L3)
+    core.hand_over_at(100)
+    core.interrupt_other()
+    assert core.urgencies() == [6, 6]
+    core.l3_miss_at(130, 131)
+    core.decide_at(120, 140)
+    assert core.urgencies()[1] == 5  # a miss takes one, and its return does not exceed 5
+
+
+def test_policy_of_firmware_prefers_the_thread_that_asks() -> None:
+    """PAL_SET_HW_POLICY: with the exclusive high-priority policy (3) only the thread that asked executes."""
+    core = switch()
+    core.set_policy_of_running(3)
+    core.l3_miss_at(100, 300)
+    assert core.decide_at(90, 310)[0] == -1
+    core.set_policy_of_running(0)
+    core.l3_miss_at(400, 600)
+    core.l3_miss_at(401, 600)
+    assert core.decide_at(390, 410)[:2] == (400, L3)
+
+
 def test_a_time_out_switches_whatever_the_urgency_and_keeps_it_high_if_it_did_not_stall() -> None:
     for stalled, urgency in ((False, 7), (True, 5)):
         core = switch()

@@ -153,7 +153,7 @@ PRINTS = (
     *("annotate", "smpl-eager-save", "smpl-save-raw", "smpl-show-func", "man-page", "completion", "help-all"),
 )
 """Options that change what is written, or how."""
-READS = {"replay", "smt-replay", "baseline", "machine", "symbol-file", "debug-dir", "sysroot", "cwd"}
+READS = {"replay", "smt-replay", "baseline", "machine", "symbol-file", "debug-dir", "sysroot", "cwd", "initrd"}
 """Options that name a file or directory and write nothing there."""
 QUICK = {("counts", "write"), ("counts", "rename"), ("tasks", "fsync"), ("printed", "write")}
 """Cases that are not slow."""

@@ -1,11 +1,15 @@
 """Linux kernels on the platform (PFMON_TEST_PROGRAMS, kernel): what a boot prints, against Ski's, and how it ends."""
 
 import difflib
+import fcntl
 import lzma
 import os
 import re
 import subprocess
 import sys
+import termios
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from command import pfmon, pfmon_given
 from grids import each
 from shared_programs import folder, needs
 
+import pfmon as library
 from pfmon.engine.ia64.system.platform.newc_archive import NewcArchive
 
 KERNELS = folder("kernel")
@@ -84,7 +89,7 @@ def explained(line: str) -> bool:
 
 
 def test_console_is_ski_s_but_for_known_lines(kernels: Path) -> None:
-    options = ("--append", "console=hvc0 loglevel=8", "--memory=272M")
+    options = ("--cmdline", "console=hvc0 loglevel=8", "--memory=272M")
     ran = pfmon("--system", str(kernels / "vmlinux-ssc"), *options, *COUNTED)
     assert ran.returncode == 0, ran.stderr
     text = ran.stdout[: ran.stdout.index("reboot: Restarting system") + len("reboot: Restarting system")]
@@ -94,7 +99,7 @@ def test_console_is_ski_s_but_for_known_lines(kernels: Path) -> None:
     assert len(found) > 120
 
 
-@each("name", ["plain", "ssc", "perf"])
+@each("name", ["plain", "ssc", "perf", "smp"])
 def test_kernel_boots_to_its_reboot(kernels: Path, name: str) -> None:
     """Unmodified ones print by the serial port, user programs' output among it."""
     ran = pfmon("--system", str(kernels / f"vmlinux-{name}"), *COUNTED)
@@ -125,7 +130,7 @@ def test_kernel_boots_with_all_memory_and_on_each_processor(kernels: Path) -> No
 
 
 def test_panic_is_said_with_the_console(kernels: Path) -> None:
-    options = ("--append", "rdinit=/none init=/none")
+    options = ("--cmdline", "rdinit=/none init=/none")
     ran = pfmon("--system", str(kernels / "vmlinux-plain"), *options, *COUNTED, "--", str(SHELL))
     assert ran.returncode == 125
     assert "] Kernel panic - not syncing: Requested init /none failed" in ran.stderr
@@ -186,3 +191,76 @@ def test_console_to_a_terminal_ends_lines_as_terminals_want(kernels: Path) -> No
     os.close(main)
     assert b"earlycon: " in text
     assert b"\r\n[" in text
+
+
+KINDS = ["rfi", "cover", "bsw.1", "bsw.0", "ptc.l", "itc.d", "itc.i", "epc", "tpa", "itr.d", "ptc.e", "rsm", "ssm"]
+
+
+def executed_on_ski() -> dict[str, int]:
+    """Instructions that a boot on Ski executed, by mnemonic, those with a false predicate among them."""
+    found: dict[str, int] = {}
+    for line in (KERNELS / "executed-kinds-ski.txt").read_text().splitlines():
+        text, count, *_ = re.split(r" {2,}", line)
+        found[text.split()[0]] = found.get(text.split()[0], 0) + int(count)
+    return found
+
+
+@pytest.mark.exhaustive
+def test_kinds_of_instructions_are_nearly_ski_s(kernels: Path, tmp_path: Path) -> None:
+    """What a boot does to the processor, however much it computes: the memory, the clock and the interrupts differ. Ski
+    halts in its idle loop by a simulator call, and has more timer interrupts, since its clock is the host's."""
+    recording = str(tmp_path / "boot")
+    options = ("--cmdline", "console=hvc0 loglevel=8", "--memory=272M", "--record", recording)
+    ran = pfmon("--system", str(kernels / "vmlinux-ssc"), *options, *COUNTED)
+    assert ran.returncode == 0, ran.stderr
+    wanted, found = executed_on_ski(), {}
+    for kind in KINDS:
+        replayed = library.replay(
+            recording, events=["IA64_TAGGED_INST_RETIRED_IBRP0_PMC8"], opc_match8=kind, levels="uk"
+        )
+        found[kind] = replayed.counts[0].value
+    assert all(abs(found[kind] - wanted[kind]) <= max(0.15 * wanted[kind], 2) for kind in KINDS), (found, wanted)
+
+
+@needs("real")
+@pytest.mark.parametrize("times", [1, 2])
+def test_interrupt_is_the_system_s_and_two_end_the_run(kernels: Path, tmp_path: Path, times: int) -> None:
+    main, other = os.openpty()
+    script = 'echo ready; while read line; do echo "<$line>"; done'
+    command = ["--system", str(kernels / "vmlinux-plain"), "--initrd", initrd(tmp_path, script), "--exit-on", "<end>"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pfmon", *command, *COUNTED],
+        stdin=other,
+        stdout=other,
+        stderr=subprocess.PIPE,
+        preexec_fn=partial(own_terminal, other),
+    ) as child:
+        os.close(other)
+        text = read_until(main, b"ready\r\n")
+        os.write(main, b"some\n")
+        text += read_until(main, b"<some>\r\n")
+        for _ in range(times):
+            os.write(main, b"\x03")
+            time.sleep(0.2)  # two signals at once would be one
+        if times == 1:
+            text += read_until(main, b"^C")
+            os.write(main, b"end\n")
+        text += read_until(main, b"IA64_INST_RETIRED")
+        said = child.communicate()[1]
+    os.close(main)
+    assert child.returncode == (0 if times == 1 else 130)
+    assert (b"interrupted; the counts are those so far" in said) is (times == 2)
+
+
+def own_terminal(descriptor: int) -> None:
+    """Make a terminal that of the process."""
+    os.setsid()
+    fcntl.ioctl(descriptor, termios.TIOCSCTTY, 0)
+
+
+def read_until(descriptor: int, text: bytes) -> bytes:
+    """What comes from a terminal, up to a text."""
+    found = b""
+    while text not in found:
+        found += os.read(descriptor, 1 << 16)
+    return found

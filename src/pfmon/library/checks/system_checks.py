@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from pfmon.engine.system_settings import COUPLED
 from pfmon.errors import PfmonError, refuse
 from pfmon.library.options.needs import refuse_unmet
 from pfmon.library.options.option import OF_RUN
@@ -17,7 +18,6 @@ OF_PROGRAMS = (
     "host-random",
     "host-ids",
     "seed",
-    "quantum",
     "schedule-seed",
     "memory-limit",
     "engine",
@@ -34,7 +34,7 @@ OF_PROGRAMS = (
 """Options about a program under the Linux of this host, its children and its threads."""
 OF_PACKED_PROGRAMS = ("sysroot", "env", "host-env")
 """Those that a program has under a kernel, too."""
-OF_KERNELS = ("append", "initrd", "exit-on")
+OF_KERNELS = ("cmdline", "initrd", "exit-on")
 OF_KERNELS_PROGRAMS = ("guest-file", "guest-output", "console")
 WITHOUT_PROGRAM = "{} is about a program under Linux; with --system there is none: leave it out"
 
@@ -45,10 +45,19 @@ def systems_run_alone(options: Options) -> None:
         refuse_unmet("a system", options)
         return
     refuse(
-        {"--replay": options.replay, "a second program": options.two_programs, "--cores": options.cores > 1},
-        "--system runs one image on one processor: leave {} out",
+        {
+            "--replay": options.replay,
+            "a second program": options.smt or options.smt_replay,
+            "--cores": options.cores > 1 and not options.smt_threads,
+            "--guest-pmu": options.guest_pmu and options.processors > 1,
+        },
+        "--system runs one image on one processor, or on several by --processors or --smt-threads: leave {} out",
         "--system",
     )
+    if options.smt_threads and options.processors not in (1, COUPLED):
+        raise PfmonError(
+            f"--processors={options.processors}: with --smt-threads a system has two processors: leave --processors out"
+        ).about("--processors", "--smt-threads")
     given = {one.long for one in rows(OF_RUN) if one.is_given(options)}
     refuse(
         {"--follow-...": options.follows} | {f"--{name}": name in given for name in OF_PROGRAMS},

@@ -140,9 +140,11 @@ class Options(OptionRecord):
     """Bytes of its physical memory."""
     uart: int | None
     """Physical address of its serial port; None: it has none, or that of the platform."""
+    processors: int
+    """Its logical processors."""
     itc: str
     """What its interval timer counts: instructions or cycles."""
-    append: str
+    cmdline: str
     """The command line of a Linux kernel."""
     initrd: str
     """The file of its initial file system, "": none, or that of its program."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pfmon.engine.system_settings import CYCLES, INSTRUCTIONS
 from pfmon.errors import BadValueError
 from pfmon.library.options import python_values
-from pfmon.library.options.kinds import FLAG, TEXT, WORD, converted
+from pfmon.library.options.kinds import FLAG, TEXT, WORD, converted, number
 from pfmon.library.options.option import Kind, Option, Topic, extend, put
 from pfmon.library.options.option_values import pattern, size, whole_number
 
@@ -16,6 +16,7 @@ LEAST_MEMORY, MOST_MEMORY = 4 * MEGABYTE, 3 << 30
 DEFAULT_MEMORY = 512 * MEGABYTE
 """Bytes of physical memory."""
 UART_ALIGNMENT = 8
+MOST_PROCESSORS = 32
 PHYSICAL_ADDRESSES = 1 << 50
 
 
@@ -70,8 +71,7 @@ PATTERN = Kind(
 )
 SYSTEM = Topic(
     "system",
-    "A whole system, from privilege level 0 on: an IA-64 image on the bare processor, or a Linux kernel on a platform"
-    " of pfmon's, with a program that it runs",
+    "A whole system, from privilege level 0 on: an IA-64 image, or a Linux kernel with a program",
     [
         Option(
             "system",
@@ -111,7 +111,15 @@ SYSTEM = Topic(
             keyword=True,
             needs=("a system",),
         ),
-        Option("append", "the command line of a Linux kernel", TEXT, "TEXT", keyword=True, needs=("a system",)),
+        Option(
+            "processors",
+            "logical processors of the system, which take turns (1; at most 32)",
+            number(1, MOST_PROCESSORS, default=1),
+            "N",
+            keyword=True,
+            needs=("a system",),
+        ),
+        Option("cmdline", "the command line of a Linux kernel", TEXT, "TEXT", keyword=True, needs=("a system",)),
         Option(
             "initrd",
             "the initial file system of a Linux kernel that runs no PROGRAM: a cpio archive",

@@ -117,7 +117,7 @@ def plan_of(
         collect_calls=context.stacks and parts.buffer is None,
         collect_edges=context.edges and parts.buffer is None,
         shared_lines=results.report == "c2c",
-        threaded=context.threaded and not _is_clock(guest.system),
+        threaded=context.threaded and not (_is_clock(guest.system) and context.hardware_thread is None),
         guest_pmu=execution.guest_pmu,
         watched=context.watched,
         hardware_thread=context.hardware_thread,

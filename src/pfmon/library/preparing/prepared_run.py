@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from pfmon.session.run.followed_tasks import OnTask, Taker
 
 
+INTERRUPT = "interrupt"
+"""Why a run is to be stopped when Ctrl-C was typed (run_termination.py)."""
+
+
 class Launcher(NamedTuple):
     """The programs that executed another one in their own process, one behind the other: their instructions, the
     processes that they made, and the last executed program."""
@@ -281,7 +285,10 @@ class Prepared:
         return made
 
     def stop(self, why: str = "stop") -> None:
-        """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
+        """End the run soon, keeping the counts so far; callable from any thread or a signal handler. Ctrl-C may be for
+        a system that has the terminal."""
+        if why == INTERRUPT and self.session.take_interrupt():
+            return
         self._stopped, self._why = True, why
         self.session.stop(why)
 

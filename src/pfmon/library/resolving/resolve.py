@@ -10,7 +10,8 @@ from typing import NamedTuple
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.system_settings import CYCLES, BootSettings, PackedProgram, SystemSettings
+from pfmon.engine.system_settings import COUPLED, CYCLES, BootSettings, PackedProgram, SystemSettings
+from pfmon.engine.system_settings import QUANTUM as SYSTEM_QUANTUM
 from pfmon.errors import PfmonError
 from pfmon.library.checks.option_checks import images_run_alone
 from pfmon.library.options.run_options import Options
@@ -149,8 +150,18 @@ def system_of(options: Options, processor: Processor, command: Sequence[str]) ->
             "--itc", "--guest-pmu"
         )
     processor_described = described(processor.figures(), processor.model, has_pmu)
+    if options.smt_threads:
+        threads, cores = (1, COUPLED) if options.cores > 1 else (COUPLED, 1)
+        processor_described = processor_described._replace(threads=threads, cores=cores)
     return SystemSettings(
-        options.memory, options.uart, processor_described, has_pmu, options.itc, _boot(options, command)
+        options.memory,
+        options.uart,
+        processor_described,
+        has_pmu,
+        CYCLES if options.smt_threads else options.itc,
+        _boot(options, command),
+        COUPLED if options.smt_threads else options.processors,
+        options.quantum or SYSTEM_QUANTUM,
     )
 
 
@@ -173,7 +184,7 @@ def _boot(options: Options, command: Sequence[str]) -> BootSettings | None:
             options.guest_files,
             options.guest_outputs,
         )
-    return BootSettings(options.append, options.initrd, program, options.console, options.exit_on)
+    return BootSettings(options.cmdline, options.initrd, program, options.console, options.exit_on)
 
 
 def qualification_of(options: Options) -> Qualification:

@@ -37,6 +37,8 @@ class ThreadedProgram(CoupledRun):
         """Return one half of the program; the first half starts it."""
         if self._engine is None:
             self._engine = start()
+            if self._engine.capabilities.system:
+                self._pair.write_on_demand()
         self._open_halves += 1
         return ThreadSession(self, self._engine, number)
 
@@ -73,6 +75,8 @@ class ThreadedProgram(CoupledRun):
             rings = [one[0] for one in self._readers if one]
             if len(readers) == THREADS and len(rings) == THREADS:
                 self.demux = ThreadDemux(self._engine.table, readers, rings, traced=self._engine.traced)
+                if self._pair.on_demand:
+                    self._execute_on_demand(self._engine)
                 self._ending = self._engine.run(self.demux, data)
             return self._ending
         except BaseException as error:  # raised by both
@@ -80,6 +84,29 @@ class ThreadedProgram(CoupledRun):
             raise
         finally:
             self._over.set()
+
+    def _execute_on_demand(self, engine: Engine) -> None:
+        """Let the machines decide which processor of a system executes."""
+        from pfmon.engine.ia64.system.system_guest import SystemGuest
+
+        assert isinstance(engine, SystemGuest)
+        engine.execute_on_demand(self)
+
+    # For the engine (engine/ia64/system/coupled_turns.py):
+
+    @property
+    def shares_core(self) -> bool:
+        """Whether both halves are hardware threads of one core."""
+        return isinstance(self, SharedCore)
+
+    def wait(self) -> tuple[int, int]:
+        """Wait until everything has been read; return which half's stream is needed, and its machine's cycle."""
+        return self._pair.wait_for_demand()
+
+    def end_part(self, next_ip: int, sleeps: bool, wakes_other: bool, interrupts_other: bool) -> None:
+        """Hand over what one half has executed, up to the instruction at ``next_ip``."""
+        assert self.demux
+        self.demux.end_part(next_ip, sleeps, wakes_other, interrupts_other)
 
     def close(self) -> None:
         """Close a half; close the program when both halves are closed."""

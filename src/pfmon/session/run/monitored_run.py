@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pfmon.counting._counting import SampleListener
 from pfmon.debug_log import log_phase
 from pfmon.engine import registry
-from pfmon.engine.api import Engine, ExitReport, FollowRules, StartRequest
+from pfmon.engine.api import Engine, ExitReport, FollowRules, Interruptible, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import LostError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -221,6 +221,10 @@ class Session:
 
         return LoadedObjects(self.plan.program, lambda: self.engine.mapped, self.plan.debug, self.generated)
 
+    def take_interrupt(self) -> bool:
+        """Ctrl-C was typed: whether what runs gets it, and the run goes on."""
+        return isinstance(self.engine, Interruptible) and self.engine.take_interrupt()
+
     def stop(self, why: str = "stop") -> None:
         """End the run soon, keeping the counts so far; callable from any thread or a signal handler."""
         self._stopped = self._stopped or why
@@ -291,7 +295,7 @@ class Session:
 
     def _connect_clock(self, machine: object) -> None:
         """Let the interval timer of a system count the cycles of its machine, if the plan says so."""
-        if not self.plan.counts_time_in_cycles:
+        if not self.plan.counts_time_in_cycles or self.plan.hardware_thread:
             return
         from pfmon.engine.ia64.system.system_guest import SystemGuest
         from pfmon.session.run.machine_run import MachineRun

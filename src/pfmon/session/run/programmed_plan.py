@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pfmon.engine.api import Engine
+from pfmon.errors import PfmonError
 from pfmon.needed_modules import import_needed
 from pfmon.program.compilation_units import import_line_reader
 from pfmon.session.run.controls import Controls
@@ -44,6 +45,11 @@ class ProgrammedPlan:
 
             check_live(plan, self.sets, BY_EVENT if self.trigger else BY_CONTROLS)
         self.machine = planned_machine(plan) if self._wants_machine else None
+        if self.machine and plan.system and plan.system.processors > 1 and not plan.hardware_thread:
+            raise PfmonError(
+                f"--processors={plan.system.processors}: only exact events are counted; for others give --smt-threads "
+                "(two hardware threads of a core) or --smt-threads --cores=2"
+            ).about("--processors")
         check_cores(plan.machine, [monitor for one in self.sets for monitor in one.programming.monitors])
         self.surveyed_machine = planned_machine(plan) if plan.surveyed else None
 

@@ -1,7 +1,7 @@
 """Two rings that one writer fills in turn and one reader reads in any order: see ring_pair.pyx."""
 
 cimport cython
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef extern from "<pthread.h>" nogil:
     ctypedef struct pthread_mutex_t:
@@ -29,6 +29,7 @@ cdef enum BufferEnd:             # event after the last word of a buffer
     GOES_ON = 0                  # none
     WAKES_OTHER = 1              # the thread of the other ring wakes
     SLEEPS = 2                   # the thread of this ring sleeps
+    INTERRUPTS_OTHER = 4         # an external interrupt arrives at the thread of the other ring
 
 
 @cython.final
@@ -39,7 +40,11 @@ cdef class RingPair:
     cdef bint finished[2]        # the writer has ended
     cdef int awaited             # ring in which the writer waits for room; -1: none
     cdef uint32_t buffer_ends[2][PAIR_BUFFERS]
-    cdef uint32_t next_end[2]   # of the next buffer handed over
+    cdef uint32_t next_end[2]    # of the next buffer handed over
+    cdef readonly bint on_demand # the writer fills the ring that the reader waits for, and that one alone
+    cdef int demanded            # this ring; -1: the reader does not wait
+    cdef uint64_t next_ip[2]     # the instruction behind the last buffer
+    cdef int64_t cycle[2]        # the reader's cycle at that instruction
 
     # Writer's side: hands a buffer over; returns when there is room for the next one.
     cdef void hand_over(self, uint32_t ring, uint64_t buffer) noexcept nogil

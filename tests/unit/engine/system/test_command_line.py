@@ -42,7 +42,7 @@ def test_calls_are_at_bundles_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "append", "line"),
+    ("code", "given", "line"),
     [
         (PLAIN, "", SERIAL),
         (SECOND, "", b"console=hvc0"),
@@ -52,5 +52,5 @@ def test_calls_are_at_bundles_alone() -> None:
         (PLAIN, "noconsole=1", SERIAL + b" noconsole=1"),
     ],
 )
-def test_console_is_added_where_there_is_none(code: bytes, append: str, line: bytes) -> None:
-    assert command_line(kernel(code), BootSettings(append), 0xF000_0000) == line
+def test_console_is_added_where_there_is_none(code: bytes, given: str, line: bytes) -> None:
+    assert command_line(kernel(code), BootSettings(given), 0xF000_0000) == line

@@ -100,6 +100,17 @@ def test_missing_file_is_said(tmp_path: Path) -> None:
         packed(wanted(tmp_path, files=[(str(tmp_path / "none"), "x")]))
 
 
+@pytest.mark.parametrize(
+    ("hosts", "message"),
+    [(["none/file"], "--guest-output=.*none/file: no such file or directory"), (["a", "a"], "two files are to be .*a")],
+)
+def test_output_that_could_not_be_written_is_said_before(tmp_path: Path, hosts: list[str], message: str) -> None:
+    outputs = [("/x", str(tmp_path / host)) for host in hosts]
+    with pytest.raises(PfmonError, match=message):
+        packed(wanted(tmp_path, outputs=outputs))
+    assert not [*tmp_path.iterdir()]
+
+
 def text_at(data: bytes, address: int) -> bytes:
     parsed = elf.parse(data, "init")
     segment = next(one for one in parsed.segments if one.address <= address < one.address + one.memory_size)

@@ -44,12 +44,12 @@ MESSAGES = [
 def test_message_arrives_if_it_is_for_the_processor(
     processor: FakeProcessor, offset: int, size: int, value: int, arrived: list[int]
 ) -> None:
-    InterruptBlock(processor).write(offset, size, value)
+    InterruptBlock([processor]).write(offset, size, value)
     assert processor.interrupts == arrived
 
 
 def test_task_priority_is_a_byte(processor: FakeProcessor) -> None:
-    block = InterruptBlock(processor)
+    block = InterruptBlock([processor])
     block.write(0x1E0008, 1, 0x1FF)
     assert block.read(0x1E0008, 1) == 0xFF
     assert block.read(0x1E0000, 1) == 0

@@ -24,6 +24,10 @@ class Host:
     def __init__(self) -> None:
         self.done: list[object] = []
         self.translation: tuple[int, int, int, int] | None = None
+        self.policy = 0
+
+    def set_policy(self, policy: int) -> None:
+        self.policy = policy
 
     def halt(self) -> None:
         self.done.append("halt")
@@ -207,6 +211,34 @@ def test_expected_machine_check_is_remembered(pal: Pal) -> None:
 def test_policy_is_what_was_set(pal: Pal) -> None:
     answer(pal, 49, PalCall(2))
     assert answer(pal, 48, PalCall()).values == (2, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("threads", "cores", "number", "asked", "wanted"),
+    [
+        # thread in bits 15:0 and core in 47:32 behind the overview, then the address
+        (2, 1, 0, ALL_ONES, (0x1_0002_0002, 0, 0)),
+        (2, 1, 1, ALL_ONES, (0x1_0002_0002, 1, 1)),
+        (2, 1, 1, 0, (0x1_0002_0002, 0, 0)),
+        (1, 2, 1, ALL_ONES, (0x2_0001_0002, 1 << 32, 1)),
+        (1, 1, 3, ALL_ONES, (3 << 48 | 0x1_0001_0001, 0, 3)),
+        (2, 2, 7, ALL_ONES, (1 << 48 | 0x2_0002_0004, 1 | 1 << 32, 7)),
+    ],
+)
+def test_logical_processors_are_threads_of_cores_of_packages(
+    host: Host, threads: int, cores: int, number: int, asked: int, wanted: tuple[int, ...]
+) -> None:
+    pal = Pal(PROCESSOR._replace(threads=threads, cores=cores), SIZES["montecito"], host, CODE_BYTES, number)
+    assert answer(pal, 42, PalCall(asked)).values == wanted
+    assert answer(pal, 42, PalCall(threads * cores)).status == INVALID
+
+
+def test_policy_is_of_both_threads_of_a_core(host: Host) -> None:
+    pal = Pal(PROCESSOR._replace(threads=2), SIZES["montecito"], host, CODE_BYTES, 1)
+    answer(pal, 49, PalCall(1))
+    assert host.policy == 1
+    assert answer(pal, 48, PalCall(0)).values == (1, 2, 0)
+    assert answer(pal, 48, PalCall(1)).values == (1, 2, 1)
 
 
 def test_processors_with_one_thread_have_no_policy(host: Host) -> None:

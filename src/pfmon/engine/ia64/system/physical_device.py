@@ -13,3 +13,7 @@ class PhysicalDevice(Protocol):
 
     def write(self, offset: int, size: int, value: int) -> None:
         """Take the bytes of a store."""
+
+
+PlacedDevice = tuple[int, int, PhysicalDevice]
+"""A device: its first physical address, bytes of addresses."""

@@ -6,6 +6,10 @@ from libc.stdint cimport uint32_t, uint64_t
 from pfmon.stream._stream cimport NO_INSTRUCTION
 
 
+cdef enum:
+    MAX_WAITING_MARKS = MAX_MARKS // 2   # of purges by others, while a processor does not execute
+
+
 cdef inline Cpu* processor_at(SystemState* system, uint32_t i) noexcept nogil:
     return <Cpu*>system.processors[i]
 
@@ -31,14 +35,18 @@ cdef void forget_written_code(Cpu* cpu, BlockCache* blocks) noexcept nogil:
 
 
 cdef void purge_everywhere(Cpu* cpu, uint64_t address, uint32_t bits, bint alat) noexcept nogil:
-    """ptc.g, and with ``alat`` ptc.ga: purge the translation caches of all processors, by this one's region registers,
-    and their ALATs."""
+    """ptc.g, and with ``alat`` ptc.ga, by the running instruction (cpu.index): purge the translation caches of all
+    processors, by this one's region registers, and their ALATs."""
     cdef uint32_t rid = rid_of(cpu.system, address), i
     cdef Cpu* one
     for i in range(max(<uint32_t>1, cpu.system.processor_count)):
         one = processor_at(cpu.system, i) if cpu.system.processor_count else cpu
         purge_cache(one, DATA_SIDE, rid, address, bits)
         purge_cache(one, INSTRUCTION_SIDE, rid, address, bits)
-        mark_purge(one, cpu.index if one == cpu else NO_INSTRUCTION, BOTH_SIDES, rid, address, bits)
         if alat:
             alat_clear(one)
+        if one != cpu:
+            one.index = NO_INSTRUCTION
+            if one.mark_count >= MAX_WAITING_MARKS:
+                continue                 # the machine's first-level TLBs of a processor that waits long keep entries
+        mark_purge(one, BOTH_SIDES, rid, address, bits)

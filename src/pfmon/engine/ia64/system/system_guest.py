@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Self, cast
+from functools import partial
+from typing import TYPE_CHECKING, Self, TypeGuard, cast
 
 from pfmon.engine.api import Capabilities, ExitReport, StartRequest
 from pfmon.engine.guest_pmu import PerformanceData, SystemPmu
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, CHECK, PMD, AddressSpace, SystemProcessor
-from pfmon.engine.ia64.registers.cpuid import cpuid
 from pfmon.engine.ia64.system import simulator_calls
 from pfmon.engine.ia64.system.console import Console
+from pfmon.engine.ia64.system.coupled_turns import PART, CoupledTurns, StreamDemand
 from pfmon.engine.ia64.system.devices import interrupt_block
 from pfmon.engine.ia64.system.devices.interrupt_block import InterruptBlock
 from pfmon.engine.ia64.system.devices.uart import REGISTERS, Uart
-from pfmon.engine.ia64.system.firmware.pal_call import Pal
-from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, PalEntry, stubs
+from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, stubs
 from pfmon.engine.ia64.system.guest_pmu import GuestPmu
+from pfmon.engine.ia64.system.logical_processor import LogicalProcessor, next_processor
+from pfmon.engine.ia64.system.physical_device import PlacedDevice
 from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
 from pfmon.engine.ia64.system.system_clock import SystemClock
-from pfmon.engine.ia64.system.translation_sizes import PAGE_SIZES, SIZES, TranslationSizes
 from pfmon.engine.system_settings import SystemSettings
 from pfmon.errors import PfmonError
 from pfmon.isa.ia64 import instruction_set  # noqa: F401 - listings after the run
@@ -39,17 +40,13 @@ INTERRUPTIONS_ALONE = "interruptions follow each other"
 """How the engine's machine check begins that says so (interruptions.pyx)."""
 NO_VECTORS = " (it has set no interruption vectors, CR.IVA; a program for Linux runs without --system)"
 LONGEST_BLOCK = 96
-RESET_FRAME = 96
-"""CFM.sof when firmware begins: all stacked registers are there (volume 2, 11.2.2)."""
-PROCESSOR_ID, PAL_PROC, SELF_TEST = 33, 34, 35
-"""General registers with the processor's number, PAL's entry point and 0 for a healthy processor (11.2.2)."""
 ENDED_BADLY = 125
 
 Factory = Callable[..., SystemProcessor]
 
 
-def _processor(memory: AddressSpace, *, max_block: int, trace: bool) -> SystemProcessor:
-    return SystemProcessor(memory, max_block=max_block, trace=trace)
+def _processor(memory: AddressSpace, *, max_block: int, trace: bool, table: BlockTable | None) -> SystemProcessor:
+    return SystemProcessor(memory, max_block=max_block, trace=trace, table=table)
 
 
 def _check_uart(system: SystemSettings) -> None:
@@ -68,8 +65,9 @@ def _check_uart(system: SystemSettings) -> None:
 
 
 class SystemGuest:
-    """One image on one processor. ``model``: the processor (cpuid.py); ``slow``: every instruction is a block;
-    ``trace``: the stream has memory addresses. PfmonError: the image does not fit into the memory."""
+    """One image on its processors, which execute one at a time, in an order that repeats. ``model``: the processor
+    (cpuid.py); ``slow``: every instruction is a block; ``trace``: the stream has memory addresses. PfmonError: the
+    image does not fit into the memory."""
 
     def __init__(
         self,
@@ -81,32 +79,26 @@ class SystemGuest:
         slow: bool = False,
         trace: bool = False,
         on_notice: Callable[[str], None] = lambda _: None,
-        make: Factory | None = None,
+        make: Factory = _processor,
     ) -> None:
-        """``make``: gives the processor, None: the engine's."""
+        """``make``: gives each processor."""
         self.program = program
         self._system, self._settings, self._on_notice = system, settings, on_notice
         self._console = Console(settings.standard_files, on_notice)
         self.memory = PhysicalMemory(system.memory)
         self.memory.load(program.image)
         _check_uart(system)
-        made = (make or _processor)(self.memory.space, max_block=1 if slow else LONGEST_BLOCK, trace=trace)
-        self.processor: SystemProcessor = made
-        self.processor.set_cpuid(cpuid(model))
-        self._platform = self._make_platform()
-        ours = [simulator_calls.BREAK, CALL_BREAK, WORD_BREAK]
-        self.processor.set_reserved_breaks([*ours, *(self._platform.reserved_breaks if self._platform else ())])
-        self._set_geometry(SIZES[model])
-        self._place_devices()
         self._code = stubs()
         self.memory.write(self.memory.firmware, self._code)
-        pal = Pal(system.processor, SIZES[model], self, len(self._code))
-        self._pal = PalEntry(pal, self.processor)
-        self._reset()
+        self._processors = self._make_processors(partial(make, self.memory.space, trace=trace), slow, model)
+        self._current = self._processors[0]
+        self._platform = self._make_platform()
+        self._connect_devices()
+        self._begin()
         self._consumer = Consumer()
-        self._clock: SystemClock | None = None
-        self._halted = 0
-        """Time of ITC that passed while the processor was halted."""
+        self._turns = [(0, 0)]
+        self._coupled: CoupledTurns | None = None
+        self.policy = 0
         self._ending: ExitReport | None = None
         self._stopping = False
         self._unknown: set[int] = set()
@@ -126,16 +118,25 @@ class SystemGuest:
             on_notice=wanted.on_notice,
         )
 
+    def _make_processors(self, make: Factory, slow: bool, model: str) -> list[LogicalProcessor]:
+        made: list[LogicalProcessor] = []
+        pal = self.memory.firmware, len(self._code)
+        for number in range(self._system.processors):
+            table = made[0].processor.table if made else None
+            processor = make(max_block=1 if slow else LONGEST_BLOCK, table=table)
+            made.append(LogicalProcessor(number, processor, self._system.processor, model, self, pal))
+        if len(made) > 1:
+            for one in made:
+                one.processor.connect([other.processor for other in made])
+        return made
+
     def _make_platform(self) -> LinuxPlatform | None:
         """What a Linux kernel boots on; None: the image brings its own."""
         if self._system.boot is None:
             return None
         from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
 
-        image, settings = self.program.image, self._settings
-        platform = LinuxPlatform(self, self.memory, image, self._system, settings, self._on_notice)
-        self.processor.set_user_break(platform.user_break)
-        return platform
+        return LinuxPlatform(self, self.memory, self.program.image, self._system, self._settings, self._on_notice)
 
     instruction_set = InstructionSet.IA64
     capabilities = Capabilities(addresses=True, performance_data=True, takes_turns=True, system=True)
@@ -143,8 +144,16 @@ class SystemGuest:
     """No Python functions are marked."""
     mapped: Sequence[MappedFile] = ()
     """All code is the image's, as far as it has names."""
-    threads: Sequence[tuple[int, int]] = ((0, 0),)
-    """One processor."""
+
+    @property
+    def threads(self) -> Sequence[tuple[int, int]]:
+        """The turns of its processors."""
+        return self._turns
+
+    @property
+    def processor(self) -> SystemProcessor:
+        """The processor that executes."""
+        return self._current.processor
 
     @property
     def table(self) -> BlockTable:
@@ -158,46 +167,39 @@ class SystemGuest:
 
     @property
     def retired(self) -> int:
-        """Instructions retired so far."""
-        return self.processor.retired
+        """Instructions retired so far, of all processors."""
+        return sum(one.processor.retired for one in self._processors)
 
     @property
     def ip(self) -> int:
         """Bundle address | slot of the next instruction."""
         return self.processor.ip
 
-    def _set_geometry(self, sizes: TranslationSizes) -> None:
-        """Translation as the processor has it; its caches are those of the last level."""
-        tlbs = self._system.processor.tlbs
-        last = {one.kind: one.entries for one in sorted(tlbs, key=lambda one: one.level)}
-        self.processor.set_geometry(
-            registers=(sizes.itrs, sizes.dtrs),
-            cache=(last["instruction"], last["data"]),
-            page_sizes=PAGE_SIZES,
-            va_msb=sizes.virtual_msb,
-            pa_bits=sizes.physical_bits,
-            rid_bits=sizes.rid_bits,
-        )
-
-    def _place_devices(self) -> None:
-        block = InterruptBlock(self.processor)
-        self.processor.set_device(interrupt_block.ADDRESS, interrupt_block.ADDRESS + interrupt_block.BYTES, block)
-        uart = self._system.uart
+    def _connect_devices(self) -> None:
+        """Place the devices at their addresses, for all processors."""
+        processors = [one.processor for one in self._processors]
+        block = InterruptBlock(processors)
+        ours = [simulator_calls.BREAK, CALL_BREAK, WORD_BREAK]
+        devices: list[PlacedDevice] = [(interrupt_block.ADDRESS, interrupt_block.BYTES, block)]
         if self._platform:
-            self._platform.place_devices(self.processor, block)
-        elif uart is not None:
-            self.processor.set_device(uart, uart + REGISTERS, Uart(self.console))
+            ours += self._platform.reserved_breaks
+            devices += self._platform.make_devices(block)
+        elif self._system.uart is not None:
+            devices.append((self._system.uart, REGISTERS, Uart(self.console)))
+        for processor in processors:
+            processor.set_reserved_breaks(ours)
+            if self._platform:
+                processor.set_user_break(self._platform.user_break)
+            for start, length, device in devices:
+                processor.set_device(start, start + length, device)
 
-    def _reset(self) -> None:
-        """Set the registers as at reset (volume 2, 11.2.2); the frame has all stacked registers."""
-        processor = self.processor
-        processor.set_cfm(RESET_FRAME)
-        processor.set_gr(PROCESSOR_ID, 0)
-        processor.set_gr(PAL_PROC, self.memory.firmware)
-        processor.set_gr(SELF_TEST, 0)
-        processor.set_ip(self.program.image.elf.physical_entry)
+    def _begin(self) -> None:
+        """All processors begin at the image's entry; of a platform the first one, and firmware has the others."""
+        for one in self._processors:
+            one.processor.set_ip(self.program.image.elf.physical_entry)
+            one.parked = self._platform is not None and one.number > 0
         if self._platform:
-            self._platform.begin(processor)
+            self._platform.begin(self._processors[0].processor)
 
     def set_monitoring(self, on: bool, locked: bool) -> None:
         """Nothing: PSR is the system's, and counters that it may read are its own (--guest-pmu)."""
@@ -205,26 +207,102 @@ class SystemGuest:
     def set_clock(self, cycles_before: Callable[[int], int]) -> None:
         """Let ITC count the cycles of the machine that reads the stream: ``cycles_before`` gives those until the
         instruction at an address, which is the next one. Without, it counts instructions."""
-        self._clock = SystemClock(self.processor, cycles_before)
+        self._current.clock = SystemClock(self.processor, cycles_before)
+
+    def execute_on_demand(self, demand: StreamDemand) -> None:
+        """Let two machines that read the streams of two processors decide which of these executes, at their time."""
+        self._coupled = CoupledTurns(self._processors, demand, self._let_wait)
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Run until the image ends, or `stop` (None). ``performance_data``: with --guest-pmu, the system's PMU."""
         self._consumer = consumer
         given = cast(SystemPmu | None, performance_data) if self._system.guest_pmu else None
         pmu = None if given is None else GuestPmu(given, self.processor)
+        take_turn = partial(self._take_coupled_turn, self._coupled) if self._coupled else partial(self._take_turn, pmu)
         try:
             while self._ending is None and not self._stopping:
-                self._run_until_event(pmu)
+                take_turn()
         finally:
             self.console.close()
+        self._mark_rest()
         if self._stopping:
             return None
         assert self._ending is not None
         self.processor.emit_mark(consumer, Mark.EXIT, self._ending.status)
         return self._ending
 
+    def _take_turn(self, pmu: GuestPmu | None) -> None:
+        """Let the processor that is next execute until it waits; one of several at most for its quantum."""
+        chosen = next_processor(self._processors, self._let_wait)
+        if not self._begins_turn(chosen):
+            return
+        processor = chosen.processor
+        end = None
+        if len(self._processors) > 1:
+            end = processor.retired + self._system.quantum
+            processor.stop_when_retired(end)
+        while not (self._ending or self._stopping or chosen.waits) and (end is None or processor.retired < end):
+            self._run_until_event(pmu)
+            self._start_parked()
+
+    def _take_coupled_turn(self, turns: CoupledTurns) -> None:
+        """Let the processor execute whose stream the machines need."""
+        chosen = turns.begin()
+        if not self._begins_turn(chosen):
+            return
+        assert chosen.clock
+        processor = chosen.processor
+        end = processor.retired + PART
+        processor.stop_when_retired(end)
+        while not (self._ending or self._stopping or chosen.waits or chosen.clock.is_due or processor.retired >= end):
+            self._run_until_event(None)
+            self._start_parked()
+        turns.end(chosen)
+
+    def _begins_turn(self, chosen: LogicalProcessor | None) -> TypeGuard[LogicalProcessor]:
+        """Whether the run goes on with this processor, which then is the current one; None: none can execute."""
+        if self._ending or self._stopping:
+            return False
+        if chosen is None:
+            self._end_badly("the processor is halted, and no interrupt can wake it")
+            return False
+        self._switch(chosen)
+        return True
+
+    def _switch(self, chosen: LogicalProcessor) -> None:
+        """Make a processor the current one; its stream has the time that it was halted."""
+        if chosen is not self._current:
+            self._change(chosen)
+        chosen.mark_halted(self._consumer)
+
+    def _mark_rest(self) -> None:
+        """Complete the streams of processors that are halted at the end."""
+        last = self._current
+        for one in self._processors:
+            if one.has_marks:
+                self._switch(one)
+        self._switch(last)
+
+    def _change(self, chosen: LogicalProcessor) -> None:
+        """Another processor executes."""
+        self._current = chosen
+        self._turns.append((self.retired, chosen.number))
+        chosen.processor.begin_turn()
+        chosen.processor.emit_mark(self._consumer, Mark.THREAD, chosen.number)
+
+    def _start_parked(self) -> None:
+        """Have processors that an interrupt has arrived at begin as the system has told firmware."""
+        for one in self._processors:
+            if one.parked and self._platform and one.processor.interrupt_pending:
+                one.parked = not self._platform.begin_other(one.processor)
+
+    def _let_wait(self, time: int) -> None:
+        """All processors wait for so long: input may come."""
+        if self._platform:
+            self._platform.halted(time * 1000 // self._system.processor.frequency)
+
     def _run_until_event(self, pmu: GuestPmu | None) -> None:
-        processor, clock = self.processor, self._clock
+        processor, clock = self.processor, self._current.clock
         stops = [user.next_stop() for user in (pmu, clock) if user]
         processor.stop_exactly_at(min((stop for stop in stops if stop is not None), default=None))
         why = processor.run(self._consumer)
@@ -243,8 +321,8 @@ class SystemGuest:
     def _access(self, pmu: GuestPmu | None) -> None:
         """Do what an instruction waits for that accesses a performance register, or the clock."""
         if self.processor.pmu_access[0] == "use_clock":
-            assert self._clock
-            self._clock.access()
+            assert self._current.clock
+            self._current.clock.access()
         elif pmu:
             pmu.access()
 
@@ -256,7 +334,7 @@ class SystemGuest:
         elif self.processor.level:  # the firmware is for level 0 alone (volume 2, 11.10.2.2)
             self._end_badly("machine check: PAL's code executed at a level other than 0")
         else:
-            self._pal.take(immediate)
+            self._current.pal.take(immediate)
 
     def _simulator_call(self) -> None:
         number = self.processor.gr(15)
@@ -302,10 +380,9 @@ class SystemGuest:
     @property
     def nanoseconds(self) -> int:
         """The system's time since 1970: the interval timer's, of which the processor's frequency is known."""
-        if self._clock:
-            self._clock.read()
-        executed = self._clock.cycles if self._clock else self.processor.retired
-        return self._settings.epoch * 10**9 + (executed + self._halted) * 1000 // self._system.processor.frequency
+        if self._current.clock:
+            self._current.clock.read()
+        return self._settings.epoch * 10**9 + self._current.time * 1000 // self._system.processor.frequency
 
     def exit(self, status: int) -> None:
         """End the run with a status."""
@@ -316,37 +393,12 @@ class SystemGuest:
         self.exit(0)
 
     def halt(self) -> None:
-        """Let time pass until the timer's interrupt pends, also with PSR.i = 0. Nothing else can wake the processor."""
-        processor = self.processor
-        if self._clock:
-            self._clock.read()
-        if processor.interrupt_pending:
-            return
-        timer = processor.next_timer
-        if timer is not None:
-            time = max(0, timer - processor.retired)
-            if self._platform:
-                self._platform.halted(time * 1000 // self._system.processor.frequency)
-                if processor.interrupt_pending:
-                    return
-            self._halted += time
-            processor.advance_time(time)
-            self._mark_halted(time)
-        if not processor.interrupt_pending:
-            self._end_badly("the processor is halted, and no interrupt can wake it")
+        """Let the processor wait for an interrupt."""
+        self._current.halt()
 
-    def _mark_halted(self, time: int) -> None:
-        """Put cycles of a halted processor into the stream (CYCLES_HALTED)."""
-        pieces, rest = divmod(time, 1 << 16)
-        for kind, value in ((Mark.HALTED_LONG, pieces), (Mark.HALTED, rest)):
-            while value:
-                part = min(value, (1 << 16) - 1)
-                self.processor.emit_mark(self._consumer, kind, part)
-                value -= part
-
-    def flush_caches(self, kind: int, invalidates: bool) -> None:
-        """Put a flush of caches into the stream, for a machine."""
-        self.processor.emit_mark(self._consumer, Mark.CACHE_FLUSH, kind | invalidates << 3)
+    def emit_mark(self, kind: Mark, value: int) -> None:
+        """Put a mark into the stream of the processor that executes."""
+        self.processor.emit_mark(self._consumer, kind, value)
 
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address."""
@@ -360,18 +412,19 @@ class SystemGuest:
         """Write physical memory."""
         return self.memory.write(address, content)
 
-    def translation_register(self, is_data: bool, number: int) -> tuple[int, int, int, int] | None:
-        """A translation register as it was inserted."""
-        return self.processor.translation_register(is_data, number)
-
     def listing(self, first: int, beyond: int) -> list[tuple[int, str]]:
         """Address | slot and text of every instruction in a range of code, as the image's file has it."""
         return listing(LoadedObjects(self.program).bundle, first, beyond)
 
+    def take_interrupt(self) -> bool:
+        """Ctrl-C: whether a kernel gets it from its terminal."""
+        return self._platform is not None and self._platform.take_interrupt()
+
     def stop(self) -> None:
         """Make ``run`` return soon: from any thread, or from a signal handler."""
         self._stopping = True
-        self.processor.request_stop()
+        for one in self._processors:
+            one.processor.request_stop()
 
     def close(self) -> None:
         """Free the memory, and give the terminal back."""

@@ -108,6 +108,12 @@ cdef class SystemProcessor(Processor):
             raise ValueError(f"{vector} is not a vector of an external interrupt")
         pend(self.cpu, vector)
 
+    def acknowledge(self):
+        """Read IVR and write EOI, as firmware that polls does. Returns the vector."""
+        vector = read_ivr(self.cpu)
+        end_of_interrupt(self.cpu)
+        return vector
+
     def raise_pmi(self):
         """The performance monitor interrupts: the vector of PMV is pending, unless it is masked (volume 2, 5.8.3.7)."""
         cdef uint64_t pmv = self.cpu.system.cr[CR_PMV]

@@ -28,6 +28,7 @@ cdef class Machine(EventSetConsumer):
     cdef uint64_t thread_id      # set in all data addresses passed to the mechanisms
     cdef uint64_t code_id        # ... of code
     cdef bint alone              # no listener for blocks, and no other thread or core
+    cdef uint32_t thread         # of a whole system: its hardware thread
     cdef bint same_program       # as the other one: equal addresses mean the same
     cdef bint together           # coupled with another one: their streams end together
     cdef bint ended              # ... its own has ended

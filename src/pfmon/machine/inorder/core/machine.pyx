@@ -24,14 +24,17 @@ cdef class Machine(EventSetConsumer):
 
     def __cinit__(self, config, table, ranges=(), bint memo=True, uint32_t event_sets=1, Machine beside=None,
                   uint32_t thread=0, bint same_program=False, system=None):
-        self.thread_id = THREAD_ID if thread else 0
+        cdef bint whole_system = table.whole_system if system is None else system
+        self.thread_id = THREAD_ID if thread and not whole_system else 0
         self.code_id = 0 if same_program else self.thread_id
-        self.same_program = same_program
+        self.same_program = same_program and not whole_system    # physical addresses tell what is the same
         self.make_core(config, beside)
-        if table.whole_system if system is None else system:
-            self.pages = PhysicalAddresses()
-            self.data.use_pages(self.pages)
-            self.fetch.pages = self.pages
+        if whole_system:
+            self.pages = PhysicalAddresses() if beside is None else beside.pages
+            self.thread = thread
+            if beside is None:
+                self.data.use_pages(self.pages)
+                self.fetch.pages = self.pages
         self.plans = BlockPlans(config, table, self.code_id, self.pages)
         self.records = Records(event_sets)
         self.pipeline = Pipeline(config, self.data, self.fetch, self.predictor, self.records)
@@ -259,14 +262,17 @@ cdef class Machine(EventSetConsumer):
         self.event_sets.shares.no_levels = True
 
     def share_core(self, ThreadSwitch switch):
-        """Makes this the machine of a hardware thread, which shares the core with another."""
+        """Makes this the machine of a hardware thread, which shares the core with another. Of a whole system's threads
+        it is not known what they evict of each other: they share lines."""
         self.pipeline.switch = switch
         self.together = True
         if self.l2.l3.switch is None:    # the first of the two
             self.l2.l3.switch = switch
-            self.data.tlb2.reserve(switch.data_entries)
-            self.fetch.tlb2.reserve(switch.fetch_entries)
-            self.account_evictions(switch)
+            switch.whole_system = self.pages is not None
+            if self.pages is None:
+                self.data.tlb2.reserve(switch.data_entries)
+                self.fetch.tlb2.reserve(switch.fetch_entries)
+                self.account_evictions(switch)
 
     cdef account_evictions(self, ThreadSwitch switch):
         """Tracks evictions between the threads. Threads of one program share lines: then only the TLBs and L1D, whose

@@ -80,6 +80,9 @@ cdef class MarkEffects:
                 self.purge_translations(number, held, i)
             elif kind == Mark.FRAME:
                 set_frame(&self.pipeline.frames, mark_value(held.marks[i]))
+            elif kind == Mark.HW_POLICY:
+                if self.pipeline.switch is not None:
+                    self.pipeline.switch.set_policy(mark_value(held.marks[i]) & 3)
             elif kind == Mark.CACHE_FLUSH:
                 flush_caches(self.pipeline.data, self.replay.fetch, self.pipeline.data.l2, mark_value(held.marks[i]))
         set_frame_levels(&self.pipeline.frames, self.replay.now)

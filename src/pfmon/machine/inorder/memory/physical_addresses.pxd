@@ -1,7 +1,7 @@
 """Physical addresses of a whole system's code and data: see physical_addresses.pyx."""
 
 cimport cython
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.stream._stream cimport mark_value
 
@@ -22,6 +22,9 @@ cdef extern from *:
     const uint64_t COALESCING "PFMON_COALESCING"
     const uint64_t PHYSICAL_BITS "PFMON_PHYSICAL_BITS"
     const uint64_t NO_PAGE_NUMBER "PFMON_NO_PAGE_NUMBER"
+    # Of an alias's owner. The pages of both threads with equal offsets in regions 0 and 4, 1 and 5 and so on would have
+    # one owner, if they had one frame.
+    const uint64_t SECOND_THREAD "(UINT64_C(1) << 51)"
     const uint64_t OFFSET_PAGES "(UINT64_C(1) << 49)"        # pages of a region
     const uint64_t REGION_NUMBERS "(UINT64_C(1) << 12)"      # region identifiers that are told apart
 
@@ -46,17 +49,26 @@ cdef struct PageMap:             # an open hash table by page number
     uint64_t mask, count
 
 
+cdef struct ThreadPages:         # the translations of one hardware thread
+    PageMap data                 # virtual page -> tagged address of its first byte
+    PageMap code                 # ... of code that has run
+    PageEntry recent[RECENT_PAGES]       # of `data`, by low bits of the page
+    uint64_t named               # the latest PAGE_ADDRESS
+    uint64_t code_page, code_base        # the code that ran last
+
+
 @cython.final
 cdef class PhysicalAddresses:
-    cdef PageMap data            # virtual page -> tagged address of its first byte
-    cdef PageMap code            # ... of code that has run
-    cdef PageMap data_owners     # tagged page -> the virtual page with this alias of the frame, and its region
+    cdef ThreadPages* threads    # of a core: two
+    cdef ThreadPages* own        # of the one that has the core
+    cdef PageEntry* recent       # ... its recent ones
+    cdef uint64_t thread         # in what owns its aliases: 0 or SECOND_THREAD
+    cdef PageMap data_owners     # tagged page -> the virtual page with this alias of the frame, its region and thread
     cdef PageMap code_owners
-    cdef PageEntry recent[RECENT_PAGES]  # of `data`, by low bits of the page
-    cdef uint64_t named          # the latest PAGE_ADDRESS
-    cdef uint64_t code_page, code_base   # the code that ran last
     cdef readonly bint lost      # sticky: there was no memory for a page
 
+    # This hardware thread has the core.
+    cdef void choose_thread(self, uint32_t thread) noexcept nogil
     # Takes a mark PAGE_ADDRESS or PAGE_FRAME.
     cdef void take_page(self, uint64_t mark) noexcept nogil
     # Returns the tagged address of a block's page, by its head.

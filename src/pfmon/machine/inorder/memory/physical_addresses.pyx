@@ -5,7 +5,7 @@ number the virtual pages (aliases) of a frame, from 1 on: first-level TLBs tag t
 physical reference, without translation. Bits 52-54 say that no cache holds the line.
 """
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from pfmon.stream._stream cimport Mark, mark_kind
@@ -22,6 +22,7 @@ cdef enum:
     COVERED_PAGES = 4
     WRITE_BACK = 0               # memory attributes (volume 2, table 4-12)
     WRITE_COALESCING = 6
+    HARDWARE_THREADS = 2
 
 
 cdef bint start_pages(PageMap* pages, uint64_t size) noexcept nogil:
@@ -71,50 +72,69 @@ cdef bint set_page(PageMap* pages, uint64_t page, uint64_t value) noexcept nogil
     return True
 
 
+cdef bint start_thread(ThreadPages* pages) noexcept nogil:
+    cdef uint32_t i
+    for i in range(RECENT_PAGES):
+        pages.recent[i].page = NO_PAGE_NUMBER
+    pages.code_page = NO_PAGE_NUMBER
+    return start_pages(&pages.data, FIRST_PAGES) and start_pages(&pages.code, FIRST_PAGES)
+
+
 cdef class PhysicalAddresses:
-    """The translations that the marks PAGE_ADDRESS and PAGE_FRAME show, and those of blocks."""
+    """The translations that the marks PAGE_ADDRESS and PAGE_FRAME show, and those of blocks, of each hardware thread of
+    a core. No thread uses a TLB's entry of the other (Montecito manual 2.4.3.1): their aliases of a frame differ."""
 
     def __cinit__(self):
-        cdef uint64_t i
-        for i in range(RECENT_PAGES):
-            self.recent[i].page = NO_PAGE_NUMBER
-        self.code_page = NO_PAGE_NUMBER
-        if not (start_pages(&self.data, FIRST_PAGES) and start_pages(&self.code, FIRST_PAGES)
-                and start_pages(&self.data_owners, FIRST_PAGES) and start_pages(&self.code_owners, FIRST_PAGES)):
+        cdef uint32_t i
+        self.threads = <ThreadPages*>calloc(HARDWARE_THREADS, sizeof(ThreadPages))
+        if self.threads == NULL or not (
+                start_pages(&self.data_owners, FIRST_PAGES) and start_pages(&self.code_owners, FIRST_PAGES)):
             raise MemoryError
+        for i in range(HARDWARE_THREADS):
+            if not start_thread(&self.threads[i]):
+                raise MemoryError
+        self.choose_thread(0)
 
     def __dealloc__(self):
-        free(self.data.entries)
-        free(self.code.entries)
+        cdef uint32_t i
+        for i in range(HARDWARE_THREADS if self.threads != NULL else 0):
+            free(self.threads[i].data.entries)
+            free(self.threads[i].code.entries)
+        free(self.threads)
         free(self.data_owners.entries)
         free(self.code_owners.entries)
+
+    cdef void choose_thread(self, uint32_t thread) noexcept nogil:
+        self.own = &self.threads[thread]
+        self.recent = self.own.recent
+        self.thread = SECOND_THREAD if thread else 0
 
     # --- data
 
     cdef void take_page(self, uint64_t mark) noexcept nogil:
         cdef uint64_t page, frame, attribute, region, flags = 0, i
         if mark_kind(mark) == Mark.PAGE_ADDRESS:
-            self.named = mark
+            self.own.named = mark
             return
-        page = self.named & ((<uint64_t>1 << PAGE_NUMBER_BITS) - 1)
+        page = self.own.named & ((<uint64_t>1 << PAGE_NUMBER_BITS) - 1)
         frame = mark & ((<uint64_t>1 << FRAME_BITS) - 1)
         attribute = mark >> ATTRIBUTE_SHIFT & 7
         region = mark >> REGION_ID_SHIFT & 0x7FFF
         if attribute != WRITE_BACK:
             flags = COALESCING if attribute == WRITE_COALESCING else UNCACHEABLE
-        if not self.named >> COVERS_BIT & 1:
-            self.map_page(page, frame << FRAME_SHIFT | flags, self.named >> TRANSLATED_BIT & 1, region)
+        if not self.own.named >> COVERS_BIT & 1:
+            self.map_page(page, frame << FRAME_SHIFT | flags, self.own.named >> TRANSLATED_BIT & 1, region)
             return
         page, frame = page & ~<uint64_t>(COVERED_PAGES - 1), frame & ~<uint64_t>(COVERED_PAGES - 1)
         for i in range(COVERED_PAGES):
-            self.map_page(page + i, (frame + i) << FRAME_SHIFT | flags, self.named >> TRANSLATED_BIT & 1, region)
+            self.map_page(page + i, (frame + i) << FRAME_SHIFT | flags, self.own.named >> TRANSLATED_BIT & 1, region)
 
     cdef void map_page(self, uint64_t page, uint64_t base, bint translated, uint64_t region) noexcept nogil:
         """A virtual page has this frame from now on."""
         cdef PageEntry* recent = &self.recent[page & RECENT_PAGES - 1]
         if translated:
-            base = self.tagged(&self.data_owners, base, page ^ region << PAGE_NUMBER_BITS)
-        if not set_page(&self.data, page, base):
+            base = self.tagged(&self.data_owners, base, page ^ region << PAGE_NUMBER_BITS ^ self.thread)
+        if not set_page(&self.own.data, page, base):
             self.lost = True
         recent.page, recent.value = page, base
 
@@ -136,7 +156,7 @@ cdef class PhysicalAddresses:
 
     cdef uint64_t look_up(self, uint64_t address) noexcept nogil:
         cdef uint64_t page = address >> FRAME_SHIFT
-        cdef const PageEntry* entry = page_entry(&self.data, page)
+        cdef const PageEntry* entry = page_entry(&self.own.data, page)
         cdef PageEntry* recent = &self.recent[page & RECENT_PAGES - 1]
         if entry.page == NO_PAGE_NUMBER:
             return address & PHYSICAL_BITS | NO_FRAME
@@ -158,17 +178,17 @@ cdef class PhysicalAddresses:
 
     cdef uint64_t block_base(self, uint64_t ip, uint64_t physical) noexcept nogil:
         cdef uint64_t base = physical & PHYSICAL_BITS & ~<uint64_t>((1 << FRAME_SHIFT) - 1)
-        return self.tagged(&self.code_owners, base, ip >> FRAME_SHIFT) if physical & TRANSLATED_CODE else base
+        return self.tagged(&self.code_owners, base, ip >> FRAME_SHIFT ^ self.thread) if physical & TRANSLATED_CODE else base
 
     cdef void enter_code(self, uint64_t ip, uint64_t base) noexcept nogil:
-        if ip >> FRAME_SHIFT == self.code_page and base == self.code_base:
+        if ip >> FRAME_SHIFT == self.own.code_page and base == self.own.code_base:
             return
-        self.code_page, self.code_base = ip >> FRAME_SHIFT, base
-        if not set_page(&self.code, self.code_page, base):
+        self.own.code_page, self.own.code_base = ip >> FRAME_SHIFT, base
+        if not set_page(&self.own.code, self.own.code_page, base):
             self.lost = True
 
     cdef uint64_t of_code(self, uint64_t address) noexcept nogil:
-        cdef const PageEntry* entry = page_entry(&self.code, address >> FRAME_SHIFT)
+        cdef const PageEntry* entry = page_entry(&self.own.code, address >> FRAME_SHIFT)
         if entry.page == NO_PAGE_NUMBER:
             return address & PHYSICAL_BITS | NO_FRAME
         return (entry.value | address & (1 << FRAME_SHIFT) - 1) & ~ALIAS_BITS

@@ -203,6 +203,8 @@ cpdef enum Occurrence:
     THREAD_SWITCH_L3             # the order is that of SwitchCause
     THREAD_SWITCH_TIMER
     THREAD_SWITCH_HINT
+    THREAD_SWITCH_LOW_POWER      # of a whole system
+    THREAD_SWITCH_GATED_BY_LOW_POWER
     THREAD_SWITCH_HELD_BACK      # delayed until it retires an instruction
     THREAD_SWITCH_MISSED         # ... and the reason was gone by then
     THREAD_SWITCH_STOOD          # delayed until the pipeline stall ended

@@ -1,7 +1,7 @@
 """Two coupled machines: see coupled_machines.pyx."""
 
 cimport cython
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from pfmon.stream._stream cimport Consumer, Ring
 
@@ -21,6 +21,10 @@ cdef class SwitchedThread:
     # The core becomes idle (`sleep`), and busy again after cycle ``now`` (`wake`).
     cdef void sleep(self) noexcept nogil
     cdef void wake(self, int64_t now) noexcept nogil
+    # The thread loses the core since its processor enters low power.
+    cdef void record_low_power(self) noexcept nogil
+    # Runs the held block up to the instruction at ``next_ip``; returns the thread's cycle there.
+    cdef int64_t advance(self, uint64_t next_ip) noexcept nogil
     # The stream has ended: runs the held block. Returns the thread's last cycle.
     cdef int64_t end(self) noexcept nogil
 
@@ -49,6 +53,8 @@ cdef class CoupledMachines:
     cdef void on_end(self, SwitchedThread thread, int64_t now) noexcept nogil
     # The running flow's program thread sleeps, or its ring is empty: returns when the flow can continue.
     cdef void on_sleep(self, SwitchedThread thread) noexcept nogil
+    # An external interrupt arrives at the other flow's thread.
+    cdef void on_interrupt(self) noexcept nogil
     # The other flow's program thread wakes.
     cdef void on_wake(self, SwitchedThread thread) noexcept nogil
     @cython.final

@@ -5,11 +5,12 @@ Each reads a stream of its own. A machine that yields keeps its stack, in the mi
 else.
 """
 
-from libc.stdint cimport int64_t, uint32_t, uintptr_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free
 
 from pfmon.stream._stream cimport (
-    BUFFERS, Buffer, Consumer, NOTHING_NOW, Ring, SLEEPS, Shared, THE_END, BufferState, WAKES_OTHER, read_all)
+    BUFFERS, Buffer, Consumer, INTERRUPTS_OTHER, NOTHING_NOW, Ring, SLEEPS, Shared, THE_END, BufferState, WAKES_OTHER,
+    read_all)
 
 
 cdef void begin_second(uint32_t low, uint32_t high) noexcept nogil:
@@ -34,6 +35,12 @@ cdef class SwitchedThread:
 
     cdef void wake(self, int64_t now) noexcept nogil:
         pass
+
+    cdef void record_low_power(self) noexcept nogil:
+        pass
+
+    cdef int64_t advance(self, uint64_t next_ip) noexcept nogil:
+        return 0
 
     cdef int64_t end(self) noexcept nogil:
         return 0
@@ -62,6 +69,9 @@ cdef class CoupledMachines:
     cdef void on_wake(self, SwitchedThread thread) noexcept nogil:
         pass
 
+    cdef void on_interrupt(self) noexcept nogil:
+        pass
+
     cdef void begin_asleep(self) noexcept nogil:
         """The second flow sleeps until the first one wakes it."""
         self.asleep[1] = True
@@ -74,6 +84,8 @@ cdef class CoupledMachines:
         cdef uint32_t own = ring.number, buffer_end
         cdef BufferState found
         while True:
+            if ring.pair.on_demand:
+                ring.pair.cycle[own] = thread.advance(ring.pair.next_ip[own])
             found = ring.pair.wait_for_buffer(own)
             if found == THE_END:
                 return
@@ -91,6 +103,8 @@ cdef class CoupledMachines:
             if self.starved[1 - own] and ring.pair.wait_for_writer(1 - own):
                 self.starved[1 - own] = False
                 self.on_wake(thread)
+            if buffer_end & INTERRUPTS_OTHER:
+                self.on_interrupt()
             if buffer_end & WAKES_OTHER:
                 self.credit[1 - own] += 1
                 if self.credit[1 - own] == 0:

@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from pfmon.stream._stream cimport BLOCK_MASK
+
 
 cdef enum:
     MIN_SWITCH_STALL = 4              # cycles, the lowest of THREAD_SWITCH_STALL.GTE_...
@@ -26,6 +28,9 @@ cdef bint switch_out(Pipeline pipeline, const BlockExecution* run, uint32_t firs
     cdef int64_t at = pipeline.switch.decide(pipeline.now, max(pipeline.start, pipeline.need), &why, &held_back,
                                              &missed)
     pipeline.event_log.context = <uint64_t>first << EVENT_INSTRUCTION_SHIFT
+    if pipeline.switch.gated:
+        record(&pipeline.event_log, THREAD_SWITCH_GATED_BY_LOW_POWER, pipeline.switch.gated)
+        pipeline.switch.gated = 0
     if held_back:
         record(&pipeline.event_log, THREAD_SWITCH_HELD_BACK, held_back)
     if missed:
@@ -88,6 +93,8 @@ cdef class HardwareThread(SwitchedThread):
         self.machine.predictor.exchange_returns(&self.returns)
         if self.machine.same_program:
             self.machine.fetch.thread = self.machine.thread_id
+        if self.machine.pages is not None:
+            self.machine.pages.choose_thread(self.machine.thread)
         switch_in(self.machine.pipeline, now)
         self.machine.replay.now = self.machine.pipeline.now
 
@@ -107,6 +114,17 @@ cdef class HardwareThread(SwitchedThread):
 
     cdef int64_t drain_pipeline(self) noexcept nogil:
         return self.machine.drain()
+
+    cdef void record_low_power(self) noexcept nogil:
+        if self.machine.timing.last == BLOCK_MASK:
+            return                       # before its first instruction
+        self.machine.pipeline.event_log.context = 0
+        record(&self.machine.pipeline.event_log, THREAD_SWITCH_LOW_POWER, 1)
+        self.machine.pipeline.record_unattributed(self.machine.timing.last, 0)
+
+    cdef int64_t advance(self, uint64_t next_ip) noexcept nogil:
+        self.machine.advance(next_ip | self.machine.code_id)
+        return self.machine.replay.now
 
     cdef int64_t end(self) noexcept nogil:
         return self.machine.end()

@@ -10,6 +10,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 cdef enum:
     MIN_URGENCY = 0            # no useful work to perform
     NOMINAL_URGENCY = 5          # actively progressing
+    INTERRUPT_URGENCY = 6        # an external interrupt waits for the background thread
     MAX_URGENCY = 7
     THREADS = 2                  # of a core
 
@@ -58,6 +59,8 @@ cdef class ThreadSwitch(CoupledMachines):
     cdef bint owes               # a switch is delayed until the running thread retires an instruction
     cdef L3Event events[MAX_L3_EVENTS]      # by cycle
     cdef uint32_t event_count
+    cdef public bint whole_system        # a thread's sleep is the low power of its processor, not of a program's thread
+    cdef uint32_t gated          # L3 misses since the last group that caused no switch, as the other thread is in low power
     cdef readonly bint lost      # sticky: no room for an event
     cdef uint64_t active[THREADS]           # cycles that each has had the core
     cdef uint64_t switching[THREADS]        # ... of these until it could issue again
@@ -81,6 +84,9 @@ cdef class ThreadSwitch(CoupledMachines):
                         uint32_t* missed) noexcept nogil
     # Switches to the other thread after cycle ``at``; returns when this thread is switched in again.
     cdef void switch_away(self, int64_t at, uint32_t why) noexcept nogil
+
+    # Firmware of the running thread sets the policy (PAL_SET_HW_POLICY), with priority for this thread.
+    cdef void set_policy(self, uint32_t policy) noexcept nogil
 
     cdef void add_event(self, int64_t at, uint32_t thread, uint8_t is_return) noexcept nogil
     cdef int64_t take_event(self) noexcept nogil

@@ -38,8 +38,11 @@ cdef class ThreadSwitch(CoupledMachines):
     # --- events
 
     cdef void l3_miss(self, int64_t found, int64_t back) noexcept nogil:
-        if self.is_absent(1 - self.running):
-            return                       # there is no other thread to compare with
+        if self.is_absent(1 - self.running):     # there is no other thread to compare with
+            if self.whole_system and self.asleep[1 - self.running]:
+                self.gated += 1
+                self.next_event = -1
+            return
         self.add_event(found, self.running, 0)
         self.add_event(back if back > found else found, self.running, 1)
         self.look_ahead()
@@ -174,12 +177,21 @@ cdef class ThreadSwitch(CoupledMachines):
         return self.ended[thread] or self.asleep[thread] or self.starved[thread]
 
     cdef void on_sleep(self, SwitchedThread thread) noexcept nogil:
+        if self.whole_system and self.asleep[self.running]:
+            thread.record_low_power()
         self.switch_away(thread.drain_pipeline(), BY_LOW_POWER)
 
     cdef void on_wake(self, SwitchedThread thread) noexcept nogil:
         if not self.is_absent(1 - self.running):
             self.quantum_end = thread.drain_pipeline() + self.quantum
             self.look_ahead()
+
+    cdef void set_policy(self, uint32_t policy) noexcept nogil:
+        self.policy, self.priority = <SwitchPolicy>policy, self.running
+        self.look_ahead()
+
+    cdef void on_interrupt(self) noexcept nogil:
+        self.urgency[1 - self.running] = max(<uint8_t>INTERRUPT_URGENCY, self.urgency[1 - self.running])
 
     cdef void on_begin(self, SwitchedThread thread) noexcept nogil:
         if self.handed_over:
@@ -228,6 +240,14 @@ cdef class ThreadSwitch(CoupledMachines):
         cdef uint32_t why = 0, held_back, missed_ones
         cdef int64_t at = self.decide(issued, issues, &why, &held_back, &missed_ones)
         return at, why, held_back, missed_ones
+
+    def interrupt_other(self) -> None:
+        """An external interrupt arrives at the background thread."""
+        self.on_interrupt()
+
+    def set_policy_of_running(self, policy: int) -> None:
+        """Firmware is told how the threads share the core, by the running one."""
+        self.set_policy(policy)
 
     def hand_over_at(self, at: int) -> int:
         """Hands the core to the other thread; returns its number."""

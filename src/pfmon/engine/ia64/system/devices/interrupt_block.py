@@ -1,10 +1,11 @@
 """The processor's interrupt block: stores to it are interrupt messages between processors (volume 2, 5.8.4).
 
-There is one processor: a message to another one's id is lost, as is one that is no external interrupt.
+A message to a processor that is not there is lost, as is one that is no external interrupt.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 ADDRESS, BYTES = 0xFEE0_0000, 2 << 20
@@ -22,7 +23,7 @@ FIRST_VECTOR = 16
 
 
 class InterruptedProcessor(Protocol):
-    """The processor that gets messages."""
+    """A processor that gets messages."""
 
     def cr(self, number: int) -> int:
         """A control register."""
@@ -32,10 +33,10 @@ class InterruptedProcessor(Protocol):
 
 
 class InterruptBlock:
-    """Passes messages on to the processor."""
+    """Passes messages on to processors."""
 
-    def __init__(self, processor: InterruptedProcessor) -> None:
-        self._processor = processor
+    def __init__(self, processors: Sequence[InterruptedProcessor]) -> None:
+        self._processors = processors
         self._priority = 0
 
     def read(self, offset: int, size: int) -> int:
@@ -47,14 +48,13 @@ class InterruptBlock:
         in 10:8."""
         if offset == XTP:
             self._priority = value & 0xFF
-        elif offset < MESSAGES and size == MESSAGE_BYTES and self._is_meant(offset):
-            self._deliver(value & 0xFF, value >> 8 & 7)
+        elif offset < MESSAGES and size == MESSAGE_BYTES:
+            for one in self._processors:
+                if offset >> 4 == one.cr(LID) >> 16 & 0xFFFF:
+                    self._deliver(one, value & 0xFF, value >> 8 & 7)
 
-    def _is_meant(self, offset: int) -> bool:
-        return offset >> 4 == self._processor.cr(LID) >> 16 & 0xFFFF
-
-    def _deliver(self, vector: int, mode: int) -> None:
+    def _deliver(self, processor: InterruptedProcessor, vector: int, mode: int) -> None:
         if mode == FIXED and vector >= FIRST_VECTOR:
-            self._processor.raise_interrupt(vector)
+            processor.raise_interrupt(vector)
         elif mode in (NMI, EXTERNAL):
-            self._processor.raise_interrupt(NMI_VECTOR if mode == NMI else EXTERNAL_VECTOR)
+            processor.raise_interrupt(NMI_VECTOR if mode == NMI else EXTERNAL_VECTOR)

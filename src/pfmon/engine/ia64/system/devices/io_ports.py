@@ -1,4 +1,5 @@
-"""The memory-mapped space of input and output ports, of which none is there (volume 2, 10.7)."""
+"""Physical addresses without a device: the memory-mapped space of input and output ports (volume 2, 10.7), and what is
+left between devices."""
 
 from __future__ import annotations
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-BYTES = 0x10
+BYTES = 1 << 20
+"""Up to the interrupt block: a kernel for more processors than there are sends interrupt messages to number -1, whose
+address is just before that, and which are lost (Linux, ia64_mca_cpe_int_caller: NR_CPUS for nr_cpu_ids)."""
 CONTROL, STATUS = 0, 1
 """Offsets of the registers, of a byte each."""
 TYPE_SHIFT, TYPE_MASK = 2, 7

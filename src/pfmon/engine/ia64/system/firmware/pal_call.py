@@ -46,6 +46,13 @@ class PalHost(Protocol):
     def flush_caches(self, kind: int, invalidates: bool) -> None:
         """Flush caches of a cache_type (PAL_CACHE_FLUSH); ``invalidates``: their lines become invalid, else clean."""
 
+    @property
+    def policy(self) -> int:
+        """How the hardware threads of its core share it (PAL_SET_HW_POLICY)."""
+
+    def set_policy(self, policy: int) -> None:
+        """Change this, in favour of this processor."""
+
     def copy_code(self, address: int) -> bool:
         """Copy PAL's code to a physical address; False: there is no memory."""
 
@@ -57,17 +64,17 @@ class PalHost(Protocol):
 
 
 class Pal:
-    """PAL of one processor: what it describes, and what it has been told. ``policy``: how threads share a core;
-    ``check_expected``: whether software expects a machine check; ``code_bytes``: the size of its code."""
+    """PAL of one processor: what it describes, and what it has been told. ``check_expected``: whether software expects
+    a machine check; ``code_bytes``: the size of its code; ``number``: the processor's."""
 
     def __init__(
-        self, processor: ProcessorDescription, sizes: TranslationSizes, host: PalHost, code_bytes: int
+        self, processor: ProcessorDescription, sizes: TranslationSizes, host: PalHost, code_bytes: int, number: int = 0
     ) -> None:
         self.processor = processor
         self.sizes = sizes
         self.host = host
         self.code_bytes = code_bytes
-        self.policy = 0
+        self.number = number
         self.check_expected = False
 
 

@@ -121,17 +121,29 @@ def version(_: Pal, __: PalCall) -> PalResult:
     return PalResult(0, (value, value))
 
 
-def logical_to_physical(_: Pal, call: PalCall) -> PalResult:
-    """PAL_LOGICAL_TO_PHYSICAL: one logical processor, one thread a core in bits 23:16, one core in 39:32;
-    it is thread 0 of core 0, at address 0."""
-    return PalResult(0, (1 | 1 << 16 | 1 << 32, 0, 0)) if call.first in (0, ALL_ONES) else INVALID
+def logical_to_physical(pal: Pal, call: PalCall) -> PalResult:
+    """PAL_LOGICAL_TO_PHYSICAL: of the caller's package logical processors in bits 15:0, threads a core in 23:16, cores
+    in 39:32, the package in 63:48; thread in bits 15:0 and core in 47:32 of the processor with this number, -1: the
+    caller; its address, the id in CR.LID."""
+    threads, cores = pal.processor.threads, pal.processor.cores
+    package, place = divmod(pal.number, threads * cores)
+    wanted = place if call.first == ALL_ONES else call.first
+    if wanted >= threads * cores:
+        return INVALID
+    core, thread = divmod(wanted, threads)
+    overview = threads * cores | threads << 16 | cores << 32 | package << 48
+    return PalResult(0, (overview, thread | core << 32, package * threads * cores + wanted))
 
 
 def get_hw_policy(pal: Pal, call: PalCall) -> PalResult:
-    """PAL_GET_HW_POLICY: the policy, which is about one logical processor, the one at address 0."""
+    """PAL_GET_HW_POLICY: the policy of the caller's core, how many logical processors it is about, and the address of
+    one of them."""
+    threads = pal.processor.threads
     if not pal.processor.shares_core:
         return PalResult(UNIMPLEMENTED)
-    return PalResult(0, (pal.policy, 1, 0)) if call.first == 0 else INVALID
+    if call.first >= threads:
+        return INVALID
+    return PalResult(0, (pal.host.policy, threads, pal.number // threads * threads + call.first))
 
 
 def set_hw_policy(pal: Pal, call: PalCall) -> PalResult:
@@ -140,7 +152,7 @@ def set_hw_policy(pal: Pal, call: PalCall) -> PalResult:
         return PalResult(UNIMPLEMENTED)
     if call.first > HIGHEST_POLICY:
         return INVALID
-    pal.policy = call.first
+    pal.host.set_policy(call.first)
     return PalResult()
 
 

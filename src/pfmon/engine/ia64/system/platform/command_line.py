@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pfmon.engine.system_settings import BootSettings
+from pfmon.errors import PfmonError
 from pfmon.program.image import Image
 
 MOST_BYTES = 2047
@@ -17,11 +18,14 @@ BUNDLE = 16
 
 
 def command_line(image: Image, boot: BootSettings, uart: int) -> bytes:
-    """The user's, behind a console where that names none."""
-    words = [boot.append] if boot.append else []
-    if not CONSOLE.search(boot.append):
+    """The user's, behind a console where that names none. PfmonError: it is too long."""
+    words = [boot.cmdline] if boot.cmdline else []
+    if not CONSOLE.search(boot.cmdline):
         words.insert(0, _console(image, uart))
-    return " ".join(words).encode(errors="surrogateescape")
+    line = " ".join(words).encode(errors="surrogateescape")
+    if len(line) > MOST_BYTES:
+        raise PfmonError(f"--cmdline: the command line is longer than {MOST_BYTES} bytes").about("--cmdline")
+    return line
 
 
 def _console(image: Image, uart: int) -> str:

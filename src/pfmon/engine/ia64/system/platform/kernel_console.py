@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections import deque
 from collections.abc import Callable
 
 from pfmon.engine.ia64.system.console import STDIN, STDOUT, Console
 
+TWICE = 1.0
+"""Seconds within which Ctrl-C is typed twice."""
+CONTROL_C = 0x03
 NO_INPUT = -1
 """Instead of a descriptor."""
 KEPT_LINES = 60
@@ -37,6 +41,9 @@ class KernelConsole(Console):
     ) -> None:
         super().__init__(descriptors, on_notice)
         self._shown, self._on_end = shown, on_end
+        self._typed: deque[int] = deque()
+        """What comes before the characters of the terminal."""
+        self._interrupted = -TWICE
         self._readable = descriptors[STDIN] != NO_INPUT
         self._raw = shown and _is_terminal(descriptors[STDOUT])
         self._pattern = re.compile(exit_on) if exit_on else None
@@ -50,6 +57,30 @@ class KernelConsole(Console):
     def hidden_text(self) -> str:
         """The last lines of a console that is not shown."""
         return "" if self._shown else "\n".join([*self._kept, self._line.decode(errors="replace")]).rstrip("\n")
+
+    def interrupt(self) -> bool:
+        """Ctrl-C: whether the system gets it as a character. The second one of two is for who began the run, as is each
+        before the system has the terminal."""
+        now = time.monotonic()
+        twice, self._interrupted = now - self._interrupted < TWICE, now
+        if self._terminal is None or twice:
+            return False
+        self._typed.append(CONTROL_C)
+        return True
+
+    def ready(self) -> bool:
+        """Whether a character waits, or the end of the input."""
+        return bool(self._typed) or super().ready()
+
+    def read(self) -> int | None:
+        """The next character; None: none waits, or the input has ended."""
+        return self._typed.popleft() if self._typed else super().read()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a character comes, so long at most, if a terminal's user may type one."""
+        while seconds > 0 and not self._typed and not self.ready():
+            super().wait(min(seconds, TWICE / 10))
+            seconds = seconds - TWICE / 10 if self._terminal is not None else 0
 
     def write(self, character: int) -> None:
         """Show a character, and take it into its line."""

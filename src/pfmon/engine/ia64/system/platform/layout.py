@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pfmon.engine.ia64.system.devices import interrupt_block, io_ports
+from pfmon.engine.ia64.system.devices import interrupt_block, io_ports, power_switch
 from pfmon.engine.ia64.system.firmware.efi_tables import (
     AT_RUNTIME,
     CONVENTIONAL,
@@ -31,6 +31,9 @@ REGISTER_STACK = FIRMWARE_BYTES // 2
 MEMORY_STACK = FIRMWARE_BYTES - 16
 """Offsets from the beginning of the firmware: the tables end where the stacks of the kernel's first steps are."""
 UART, IOSAPIC, POWER = 0xF000_0000, 0xFEC0_0000, 0xFED0_0000
+UNCLAIMED = POWER + power_switch.BYTES
+"""Up to the interrupt block no device answers: Linux with several processors sends an interrupt to the one behind the
+last (ia64_mca_late_init), which is below the block."""
 IO_PORTS = (1 << 44) - io_ports.BYTES
 """The highest that all Itaniums have."""
 UART_LINE = 20

@@ -22,6 +22,7 @@ from pfmon.engine.ia64.system.firmware.efi_services import Efi
 from pfmon.engine.ia64.system.firmware.firmware_calls import FirmwareCalls
 from pfmon.engine.ia64.system.firmware.sal_procedures import Sal
 from pfmon.engine.ia64.system.firmware.table_area import TableArea
+from pfmon.engine.ia64.system.physical_device import PlacedDevice
 from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
 from pfmon.engine.ia64.system.platform import guest_calls, layout
 from pfmon.engine.ia64.system.platform.command_line import command_line
@@ -34,7 +35,7 @@ from pfmon.program.image import Image
 
 REGISTER_STACK_POINTER, ENTRY, PORTS = 2, 3, 14
 """General registers that services.S takes."""
-STACK_POINTER, BOOT_PARAMETERS = 12, 28
+GLOBAL_POINTER, STACK_POINTER, BOOT_PARAMETERS = 1, 12, 28
 SCRATCH_AREA = 16
 """Bytes above the stack pointer that belong to who is called (software conventions, 7.1)."""
 PANICKED = 125
@@ -114,8 +115,6 @@ class LinuxPlatform:
             *(0, initial.address, initial.length),
         )
         at = area.place(parameters)
-        if area.address + len(area.content) > firmware + layout.REGISTER_STACK:
-            raise PfmonError("--append: the command line is too long").about("--append")
         self._memory.write(self._code, firmware_calls.code())
         self._memory.write(area.address, area.content)
         self.efi = Efi(self, places, self._code)
@@ -133,8 +132,8 @@ class LinuxPlatform:
         """The immediate that `take` answers at each level; None: no program was packed."""
         return guest_calls.BREAK if self._boot.program else None
 
-    def place_devices(self, processor: SystemProcessor, block: InterruptBlock) -> None:
-        """Let the devices be at their addresses. ``block``: what interrupt messages go to."""
+    def make_devices(self, block: InterruptBlock) -> list[PlacedDevice]:
+        """The devices and their addresses. ``block``: what interrupt messages go to."""
 
         def send(processor_id: int, vector: int, mode: int) -> None:
             offset = processor_id << 4
@@ -142,13 +141,13 @@ class LinuxPlatform:
 
         controller = Iosapic(send)
         self._uart = Uart(self.console, lambda raised: controller.set_line(layout.UART_LINE, raised))
-        for start, length, device in (
+        return [
             (layout.IOSAPIC, iosapic.BYTES, controller),
             (layout.POWER, power_switch.BYTES, PowerSwitch(self.reset)),
+            (layout.UNCLAIMED, interrupt_block.ADDRESS - layout.UNCLAIMED, IoPorts()),
             (layout.IO_PORTS, io_ports.BYTES, IoPorts()),
             (self._uart_address, uart.REGISTERS, self._uart),
-        ):
-            processor.set_device(start, start + length, device)
+        ]
 
     def begin(self, processor: SystemProcessor) -> None:
         """Have the first processor begin the kernel (services.S)."""
@@ -159,6 +158,17 @@ class LinuxPlatform:
         processor.set_gr(PORTS, layout.IO_PORTS)
         processor.set_gr(BOOT_PARAMETERS, self._parameters)
         processor.set_ip(self._code + firmware_calls.START)
+
+    def begin_other(self, processor: SystemProcessor) -> bool:
+        """Have an application processor begin at the rendezvous of SAL_SET_VECTORS, by the interrupt that wakes it
+        (SAL specification 3.2.5). False: the system has set no such vector."""
+        handler = self.sal.rendezvous
+        processor.acknowledge()
+        if handler is None:
+            return False
+        processor.set_gr(GLOBAL_POINTER, handler.gp)
+        processor.set_ip(handler.address)
+        return True
 
     def take(self, immediate: int, processor: SystemProcessor) -> None:
         """Answer a break of a processor."""
@@ -177,6 +187,13 @@ class LinuxPlatform:
         else:
             self.console.wait(nanoseconds / 1e9)
             self._uart.update_line()
+
+    def take_interrupt(self) -> bool:
+        """Ctrl-C was typed: whether the kernel gets it."""
+        taken = self.console.interrupt()
+        if taken:
+            self._uart.update_line()
+        return taken
 
     def close(self) -> None:
         """The run has ended."""

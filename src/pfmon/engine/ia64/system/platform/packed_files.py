@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
+from pfmon.atomic_write import check_whole
 from pfmon.engine.ia64.system.platform.init_program import first_program
 from pfmon.engine.ia64.system.platform.newc_archive import NewcArchive
 from pfmon.engine.ia64.system.platform.shared_libraries import libraries
@@ -20,6 +21,7 @@ DEVICES = (("/dev/console", 5, 1, 0o600), ("/dev/null", 1, 3, 0o666))
 
 def packed(wanted: PackedProgram) -> bytes:
     """The archive. PfmonError: a file cannot be read, or the program is none for IA-64."""
+    _check_outputs(wanted)
     archive = NewcArchive()
     for directory in DIRECTORIES:
         archive.add_directory(directory, 0o1777 if directory == "/tmp" else 0o755)
@@ -32,6 +34,19 @@ def packed(wanted: PackedProgram) -> bytes:
         _add(archive, host, os.path.normpath(os.path.join(wanted.directory, guest)))
     _add_program(archive, wanted, program)
     return archive.content()
+
+
+def _check_outputs(wanted: PackedProgram) -> None:
+    """PfmonError: a file that the system is to hand out could not be written, or would be two."""
+    hosts = [host for _, host in wanted.outputs]
+    for host in hosts:
+        if hosts.count(host) > 1:
+            raise PfmonError(f"--guest-output: two files are to be {host}").about("--guest-output")
+        try:
+            check_whole(host)
+        except (OSError, ValueError) as error:
+            why = reason(error) if isinstance(error, OSError) else "no such file"
+            raise PfmonError(f"--guest-output={host}: {why}").about("--guest-output") from None
 
 
 def _add_program(archive: NewcArchive, wanted: PackedProgram, program: str) -> None:
