@@ -110,6 +110,7 @@ cdef enum:
 
     INSTRUCTION_SIDE = 0         # of the pairs of arrays below
     DATA_SIDE = 1
+    BOTH_SIDES = 3               # a bit for each
     MAX_TRANSLATION_REGISTERS = 64
     MAX_TRANSLATION_CACHE = 128
     PROTECTION_KEYS = 16
