@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeGuard, cast
 
-from pfmon.engine.api import Capabilities, ExitReport, StartRequest
+from pfmon.engine.api import Capabilities, ExitReport, StartRequest, StreamDemand
 from pfmon.engine.guest_pmu import PerformanceData, SystemPmu
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, CHECK, PMD, AddressSpace, SystemProcessor
 from pfmon.engine.ia64.system import simulator_calls
 from pfmon.engine.ia64.system.console import Console
-from pfmon.engine.ia64.system.coupled_turns import PART, CoupledTurns, StreamDemand
+from pfmon.engine.ia64.system.coupled_turns import PART, CoupledTurns
 from pfmon.engine.ia64.system.devices import interrupt_block
 from pfmon.engine.ia64.system.devices.interrupt_block import InterruptBlock
 from pfmon.engine.ia64.system.devices.uart import REGISTERS, Uart
