@@ -75,6 +75,7 @@ REFUSED = [
     ),
     ("--processors=2 --guest-pmu", "--system runs one image, on processors of --processors or --smt-threads"),
     ("--processors=2 -e cpu_cycles", "--processors=2: only exact events are counted; for others give --smt-threads"),
+    ("--processors=2 --report=html:page.html", "--processors=2: only exact events are counted; for others give --smt-"),
     ("--cores=2 -e cpu_cycles", "--system runs one image, on processors of --processors or --smt-threads"),
 ]
 
