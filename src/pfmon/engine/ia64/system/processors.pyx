@@ -34,6 +34,17 @@ cdef void forget_written_code(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     cpu.system.code_stale = 0
 
 
+cdef void purge_core(Cpu* cpu) noexcept nogil:
+    """ptc.e: drop the translation caches of this processor, and of the other hardware threads of its core (Montecito
+    manual 2.4.3.1)."""
+    cdef uint32_t i
+    purge_all(cpu)
+    if cpu.system.shares_core:
+        for i in range(cpu.system.processor_count):
+            if processor_at(cpu.system, i) != cpu:
+                purge_all(processor_at(cpu.system, i))
+
+
 cdef void purge_everywhere(Cpu* cpu, uint64_t address, uint32_t bits, bint alat) noexcept nogil:
     """ptc.g, and with ``alat`` ptc.ga, by the running instruction (cpu.index): purge the translation caches of all
     processors, by this one's region registers, and their ALATs."""

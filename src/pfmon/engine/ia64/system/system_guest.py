@@ -127,7 +127,7 @@ class SystemGuest:
             made.append(LogicalProcessor(number, processor, self._system.processor, model, self, pal))
         if len(made) > 1:
             for one in made:
-                one.processor.connect([other.processor for other in made])
+                one.processor.connect([other.processor for other in made], self._system.processor.threads > 1)
         return made
 
     def _make_platform(self) -> LinuxPlatform | None:

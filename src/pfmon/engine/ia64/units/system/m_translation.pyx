@@ -150,7 +150,7 @@ cdef int ptc_e(Cpu* cpu, Op* op) noexcept nogil:
         return not_privileged(cpu, op)
     if get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    purge_all(cpu)
+    purge_core(cpu)
     return next_op(cpu, op)
 
 
