@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.system_settings import SystemSettings
+from pfmon.engine.system_settings import SystemSettings, SystemTask
 from pfmon.errors import PfmonError
 from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
@@ -197,6 +197,15 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Release host resources."""
+
+
+@runtime_checkable
+class TaskedEngine(Protocol):
+    """An engine whose stream tells the tasks of a system apart."""
+
+    @property
+    def tasks(self) -> Sequence[SystemTask]:
+        """What is counted apart, by its number in the stream's marks."""
 
 
 @runtime_checkable

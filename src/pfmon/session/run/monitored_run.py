@@ -22,6 +22,7 @@ from pfmon.session.run.programmed_plan import ProgrammedPlan
 from pfmon.session.run.programmed_pmu import Count, ProgrammedPmu, RunData, ThreadCounts
 from pfmon.session.run.run_outcome import RunOutcome, Times
 from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.run.system_task_counts import SystemTaskCounts
 from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
@@ -322,6 +323,7 @@ class Session:
         ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
         counts: list[Count] = []
         threads: list[ThreadCounts] | None = None
+        system_tasks: list[SystemTaskCounts] | None = None
         notes: list[str] = []
         profile: Profile | None = None
         lines: Sequence[tuple[int, str]] | SourceFile = ()
@@ -332,6 +334,8 @@ class Session:
             monitoring.finish_interval()
             counts = monitoring.counts()
             threads = monitoring.threads() if self.plan.controls.per_thread else None
+            if self.plan.controls.tasks_apart and not self.plan.controls.task_name:
+                system_tasks = monitoring.tasks()
             notes = monitoring.notes()
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen(), notes)
@@ -343,6 +347,7 @@ class Session:
         return self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             threads=threads,
+            system_tasks=system_tasks,
             listing=lines,
             python=python,
             cpi=observer.breakdown(self.plan, self.objects) if observer else None,

@@ -22,7 +22,9 @@ from pfmon.engine.ia64.system.logical_processor import LogicalProcessor, next_pr
 from pfmon.engine.ia64.system.physical_device import PlacedDevice
 from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
 from pfmon.engine.ia64.system.system_clock import SystemClock
-from pfmon.engine.system_settings import SystemSettings
+from pfmon.engine.ia64.system.tasks.task_layout import KernelMemory
+from pfmon.engine.ia64.system.tasks.watched_tasks import WatchedTasks
+from pfmon.engine.system_settings import SystemSettings, SystemTask
 from pfmon.errors import PfmonError
 from pfmon.isa.ia64 import instruction_set  # noqa: F401 - listings after the run
 from pfmon.isa.ia64.disassemble import listing
@@ -92,10 +94,12 @@ class SystemGuest:
         self.memory.write(self.memory.firmware, self._code)
         self._processors = self._make_processors(partial(make, self.memory.space, trace=trace), slow, model)
         self._current = self._processors[0]
+        self._tasks = self._watch_tasks()
         self._platform = self._make_platform()
         self._connect_devices()
         self._begin()
-        self._consumer = Consumer()
+        self._consumer = self._reader = Consumer()
+        self._uncounted = self._counted = 0
         self._turns = [(0, 0)]
         self._coupled: CoupledTurns | None = None
         self.policy = 0
@@ -129,6 +133,17 @@ class SystemGuest:
             for one in made:
                 one.processor.connect([other.processor for other in made], self._system.processor.threads > 1)
         return made
+
+    def _watch_tasks(self) -> WatchedTasks | None:
+        """What tells the tasks of a kernel; None: nobody asks. Handlers set PSR.pp, if they are to be told apart."""
+        if self._system.marks_handlers:
+            for one in self._processors:
+                one.processor.mark_handlers()
+        wanted = self._system.tasks
+        if wanted is None:
+            return None
+        memory = KernelMemory(self.memory, self.program.image)
+        return WatchedTasks(memory, wanted, self._processors, keeps_pp=self._system.marks_handlers)
 
     def _make_platform(self) -> LinuxPlatform | None:
         """What a Linux kernel boots on; None: the image brings its own."""
@@ -167,8 +182,15 @@ class SystemGuest:
 
     @property
     def retired(self) -> int:
-        """Instructions retired so far, of all processors."""
-        return sum(one.processor.retired for one in self._processors)
+        """Instructions retired so far, of all processors, from where the stream begins."""
+        if self._counted:
+            return self._counted
+        return sum(one.processor.retired for one in self._processors) - self._uncounted
+
+    @property
+    def tasks(self) -> Sequence[SystemTask]:
+        """What is counted apart, by its number in the stream's marks."""
+        return self._tasks.switches.tasks if self._tasks else ()
 
     @property
     def ip(self) -> int:
@@ -215,7 +237,9 @@ class SystemGuest:
 
     def run(self, consumer: Consumer, performance_data: PerformanceData | None = None) -> ExitReport | None:
         """Run until the image ends, or `stop` (None). ``performance_data``: with --guest-pmu, the system's PMU."""
-        self._consumer = consumer
+        self._reader = consumer
+        if self._system.from_boot:
+            self._consumer = consumer
         given = cast(SystemPmu | None, performance_data) if self._system.guest_pmu else None
         pmu = None if given is None else GuestPmu(given, self.processor)
         take_turn = partial(self._take_coupled_turn, self._coupled) if self._coupled else partial(self._take_turn, pmu)
@@ -224,6 +248,8 @@ class SystemGuest:
                 take_turn()
         finally:
             self.console.close()
+        if self._tasks:
+            self._tasks.switches.finish()
         self._mark_rest()
         if self._stopping:
             return None
@@ -289,6 +315,8 @@ class SystemGuest:
         self._turns.append((self.retired, chosen.number))
         chosen.processor.begin_turn()
         chosen.processor.emit_mark(self._consumer, Mark.THREAD, chosen.number)
+        if self._tasks:
+            self._tasks.mark(chosen, self._consumer)
 
     def _start_parked(self) -> None:
         """Have processors that an interrupt has arrived at begin as the system has told firmware."""
@@ -320,7 +348,11 @@ class SystemGuest:
 
     def _access(self, pmu: GuestPmu | None) -> None:
         """Do what an instruction waits for that accesses a performance register, or the clock."""
-        if self.processor.pmu_access[0] == "use_clock":
+        kind = self.processor.pmu_access[0]
+        if kind == "set_task":
+            assert self._tasks
+            self._tasks.switch(self._current, self._consumer)
+        elif kind == "use_clock":
             assert self._current.clock
             self._current.clock.access()
         elif pmu:
@@ -383,6 +415,28 @@ class SystemGuest:
         if self._current.clock:
             self._current.clock.read()
         return self._settings.epoch * 10**9 + self._current.time * 1000 // self._system.processor.frequency
+
+    def begin_program(self) -> None:
+        """The current task is about to execute the program: the stream begins, if it has not yet."""
+        if self._tasks:
+            self._tasks.switches.begin_program(self._current.number)
+        if self._consumer is not self._reader:
+            self._uncounted = self.retired
+            self._consumer = self._reader
+            self._turns = [(0, self._current.number)]
+            for one in self._processors:
+                one.drop_marks()
+            if self._current.number:
+                self.emit_mark(Mark.THREAD, self._current.number)
+            self.processor.restart_stream(self._reader)
+        if self._tasks:
+            self._tasks.mark(self._current, self._consumer)
+
+    def end_program(self) -> None:
+        """The program has ended: the stream does, if it began with it."""
+        if not self._system.from_boot and self._consumer is self._reader:
+            self._counted = self.retired
+            self._consumer = Consumer()
 
     def exit(self, status: int) -> None:
         """End the run with a status."""

@@ -9,7 +9,7 @@ cdef enum:
     DEFAULT_PAGE = 12 << 2       # RR.ps
 
 PMU_ACCESSES = {READ_PMD: "read_pmd", WRITE_PMD: "write_pmd", READ_PMC: "read_pmc", WRITE_PMC: "write_pmc",
-                WRITE_IBR: "write_ibr", WRITE_DBR: "write_dbr", USE_CLOCK: "use_clock"}
+                WRITE_IBR: "write_ibr", WRITE_DBR: "write_dbr", USE_CLOCK: "use_clock", SET_TASK: "set_task"}
 
 
 cdef void reset(Cpu* cpu) noexcept nogil:
@@ -102,6 +102,16 @@ cdef class SystemProcessor(Processor):
         """Another processor has executed: its stores may be to what this one's ALAT has."""
         alat_clear(self.cpu)
 
+    def restart_stream(self, Consumer consumer):
+        """Who reads the stream from here on has not read what was before: pages are marked anew, and the frame is."""
+        cdef Cpu* cpu = self.cpu
+        cdef uint64_t dirty = <uint64_t>max(cpu.bof - cpu.store, 0)
+        drop_filled(cpu)
+        cpu.system.marked_page = cpu.system.marked_frame = 0
+        if cpu.traced:
+            self.emit_mark(consumer, Mark.FRAME, cpu.sof | cpu.sol << 7 | cpu.sor << 14 | dirty << 21)
+            cpu.system.known_frames = cpu.bof
+
     # --- interrupts and time
 
     def raise_interrupt(self, uint32_t vector):
@@ -171,11 +181,19 @@ cdef class SystemProcessor(Processor):
         """Whether ``run`` returns PMD for moves of performance registers. Without, they are unimplemented."""
         self.cpu.system.guest_pmu = on
 
+    def watch_tasks(self):
+        """From now on ``run`` returns PMD (`pmu_access` is set_task) before an instruction that writes ar.k6."""
+        self.cpu.system.watches_tasks = 1
+
+    def mark_handlers(self):
+        """From now on an interruption sets PSR.pp, as DCR.pp = 1 has it, whatever DCR.pp is."""
+        self.cpu.system.marks_handlers = 1
+
     @property
     def pmu_access(self):
         """(kind, number, value) of the move for which ``run`` returned PMD: read_pmd, write_pmd, read_pmc, write_pmc,
         write_ibr, write_dbr (breakpoint registers qualify events), use_clock (ar.itc or cr.itm
-        is accessed; the value is 1 if it is written).
+        is accessed; the value is 1 if it is written), set_task (ar.k6 gets the value).
         `answer_pmd` gives the value of a read, and acknowledges a write."""
         cdef SystemState* system = self.cpu.system
         return PMU_ACCESSES[system.pmu_access], self.cpu.fault_info, system.pmu_value

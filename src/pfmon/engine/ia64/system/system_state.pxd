@@ -208,6 +208,8 @@ cdef struct SystemState:
     uint32_t traps               # of the instruction that has retired
     # the PMU that the program sees
     uint32_t guest_pmu
+    uint32_t watches_tasks       # moves to ar.k6 wait for the engine's user
+    uint32_t marks_handlers      # interruptions set PSR.pp, whatever DCR.pp is
     uint32_t pmu_access          # PmuAccess
     uint64_t pmu_value
     # host side
@@ -234,3 +236,4 @@ cdef enum PmuAccess:
     WRITE_IBR = 4
     WRITE_DBR = 5
     USE_CLOCK = 6                # ITC or ITM is accessed, and ITC is another clock's
+    SET_TASK = 7                 # ar.k6 is written

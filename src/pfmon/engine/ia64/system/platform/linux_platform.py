@@ -58,6 +58,12 @@ class PlatformHost(Protocol):
     def finish(self, ending: ExitReport) -> None:
         """End the run."""
 
+    def begin_program(self) -> None:
+        """The current task is about to execute the program."""
+
+    def end_program(self) -> None:
+        """The program has ended."""
+
 
 class LinuxPlatform:
     """The platform of one kernel. PfmonError: something does not fit into the memory, or is not what it should be."""
@@ -86,9 +92,8 @@ class LinuxPlatform:
             exit_on=self._boot.exit_on,
             on_end=self._console_ended,
         )
-        self.guest_calls = GuestCalls(
-            memory, self._files, [one for _, one in program.outputs] if program else [], host.finish, on_notice
-        )
+        outputs = [one for _, one in program.outputs] if program else []
+        self.guest_calls = GuestCalls(memory, self._files, outputs, host.finish, self._program_changes, on_notice)
         self._calls: dict[int, FirmwareCalls] = {}
         self.sal = Sal(system.processor.bus_frequency, system.processors)
         self._parameters = self._place_tables(place_initial_files(memory, image, self._boot))
@@ -214,6 +219,13 @@ class LinuxPlatform:
     def reset(self) -> None:
         """The system resets itself, or switches itself off."""
         self._console_ended(self.console.panic)
+
+    def _program_changes(self, begins: bool) -> None:
+        """The program begins, or has ended."""
+        if begins:
+            self._host.begin_program()
+        else:
+            self._host.end_program()
 
     def _console_ended(self, panic: str) -> None:
         if not panic:
