@@ -240,6 +240,8 @@ class SystemGuest:
         self._reader = consumer
         if self._system.from_boot:
             self._consumer = consumer
+            if self._tasks:
+                self._tasks.mark(self._current, consumer)
         given = cast(SystemPmu | None, performance_data) if self._system.guest_pmu else None
         pmu = None if given is None else GuestPmu(given, self.processor)
         take_turn = partial(self._take_coupled_turn, self._coupled) if self._coupled else partial(self._take_turn, pmu)

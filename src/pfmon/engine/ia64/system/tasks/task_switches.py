@@ -38,6 +38,8 @@ class TaskSwitches:
         self._fields: dict[int, TaskFields] = {}
         """What a task was when it was last looked at, by its pid."""
         self._numbers: dict[Key, int] = {}
+        self._keys: list[Key] = []
+        """By number."""
         self._family: set[int] = set()
         """Processes of the program: itself, and those that it has started."""
         self._apart = settings.apart or settings.by_processor
@@ -59,7 +61,7 @@ class TaskSwitches:
         """The value of the mark for the task that a processor executes."""
         task = self._current.get(processor, 0)
         found = self._look(task)
-        idle = found.thread == 0 if found else task == self._first or task == 0
+        idle = found.thread == 0 if found else self._is_first(task)
         counted = self._is_counted(processor, task, found)
         number = self._number(processor, task, found) if self._apart and counted else 0
         return number | IDLE * idle | UNCOUNTED * (not counted)
@@ -86,13 +88,15 @@ class TaskSwitches:
     def tasks(self) -> Sequence[SystemTask]:
         """What has been counted apart, by its number; names are the last ones."""
         made: list[SystemTask] = []
-        for pid, _, processor in self._numbers:
+        for pid, _, processor in self._keys:
             found = self._fields.get(pid) if pid is not None else None
-            last = len(self._numbers) == TASKS_APART and len(made) == TASKS_APART - 1
+            last = len(self._keys) == TASKS_APART and len(made) == TASKS_APART - 1
             if last:
                 made.append(SystemTask(None, None, "", processor, is_rest=True))
             elif found:
                 made.append(SystemTask(found.thread, found.process, found.name, processor))
+            elif pid == 0:
+                made.append(SystemTask(0, 0, "", processor))
             else:
                 made.append(SystemTask(None, None, "", processor))
         return made
@@ -106,10 +110,10 @@ class TaskSwitches:
         given = self._settings.offsets
         self._offsets = given or find_offsets(self._memory, self._first, self._early)
         check_offsets(self._memory, self._first, self._early, self._offsets)
-        numbers, self._numbers = self._numbers, {}
-        for (_, address, where), number in numbers.items():
-            found = None if address is None else self._look(address)
-            self._numbers[(found.thread if found else None, None, where)] = number
+        for number, (pid, address, where) in enumerate(self._keys):
+            found = self._look(address) if address is not None else None
+            self._keys[number] = (found.thread if found else pid, None, where)
+        self._numbers = {key: number for number, key in enumerate(self._keys)}
 
     def _look(self, task: int) -> TaskFields | None:
         """What a task is, which executes; None: that is not known yet."""
@@ -118,6 +122,11 @@ class TaskSwitches:
         found = self._memory.fields(task, self._offsets)
         self._fields[found.thread] = found
         return found
+
+    def _is_first(self, task: int) -> bool:
+        """Whether it is the first task, which becomes that of the first processor when it has nothing to do, or what
+        comes before it."""
+        return task in (0, self._first)
 
     def _is_counted(self, processor: int, task: int, found: TaskFields | None) -> bool:
         wanted, settings = self._settings.wanted, self._settings
@@ -144,9 +153,11 @@ class TaskSwitches:
         where = processor if self._settings.by_processor else None
         key: Key = (None, None, where)
         if self._settings.apart:
-            key = (found.thread, None, where) if found else (None, task, where)
+            known = found.thread if found else 0 if self._is_first(task) else None
+            key = (known, None if known is not None else task, where)
         if key not in self._numbers:
-            if len(self._numbers) == TASKS_APART:
+            if len(self._keys) == TASKS_APART:
                 return TASKS_APART - 1
-            self._numbers[key] = len(self._numbers)
+            self._numbers[key] = len(self._keys)
+            self._keys.append(key)
         return self._numbers[key]
