@@ -2,10 +2,10 @@
 
     python tests/support/fuzz.py [--seconds N] [--kind KIND] [--first N] [--save DIR]
 
-Cases are damaged executables, recordings, results, machines, and command lines, one after the other by number; a number
-makes the same case again. A traceback, a signal, a command that takes too long, and a mistake without a message are
-reported, and their input saved as DIR/KIND-NUMBER, with the command in DIR/KIND-NUMBER.txt. The exit status is 1 if
-there was any. What is worth keeping goes into tests/fuzz_corpus/KIND, of which pytest runs everything.
+Cases are damaged executables, recordings, results, machines, snapshots, and command lines, one after the other by
+number; a number makes the same case again. A traceback, a signal, a command that takes too long, and a mistake without
+a message are reported, and their input saved as DIR/KIND-NUMBER, with the command in DIR/KIND-NUMBER.txt. The exit
+status is 1 if there was any. What is worth keeping goes into tests/fuzz_corpus/KIND, of which pytest runs everything.
 """
 
 import argparse

@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import little_kernel
 from command import pfmon
+from snapshot_pieces import pieces, snapshot_of
 
 from pfmon.library.options.table import OPTIONS
 from pfmon.machine.config import machine_config
@@ -173,6 +175,42 @@ MACHINES = (
 )
 
 
+# --- snapshots of systems
+
+
+def snapshot(pick: random.Random) -> Case:
+    """A snapshot with other bytes; or with other contents, and checksums that are right."""
+    good = pick.choice(seeds("snapshot"))
+    if pick.random() < 0.3:
+        return Case(changed(pick, good), SNAPSHOTS)
+    parts = pieces(good)
+    for _ in range(pick.randrange(1, 4)):
+        place = pick.choice((0, 0, 1, 1, 1, 1, pick.randrange(len(parts))))
+        kind, data = parts[place]
+        if kind == b"H":
+            data = json.dumps(_change_tree(pick, json.loads(data))).encode()
+        elif kind == b"P":
+            data = bytes(_other_word(pick, bytearray(data)))
+        elif data:
+            data = changed(pick, data)
+        parts[place] = (kind, data)
+    return Case(snapshot_of(parts), SNAPSHOTS)
+
+
+def _other_word(pick: random.Random, state: bytearray) -> bytearray:
+    """A processor's state with another word: any, or a small one, among the first eight hundred in most cases."""
+    at = pick.randrange(min(800, len(state) // 8) if pick.random() < 0.8 else len(state) // 8) * 8
+    value = pick.choice((*NUMBERS, pick.randrange(256), 1 << pick.randrange(64), pick.getrandbits(64)))
+    state[at : at + 8] = value.to_bytes(8, "little")
+    return state
+
+
+SNAPSHOTS = tuple(
+    (*LEAST, "--system", str(little_kernel.PLACE), "--memory=32M", f"--from-snapshot={INPUT}", *more)
+    for more in (("-e", "ia64_inst_retired"), ("-e", EVENTS))
+)
+
+
 # --- command lines
 
 WORDS: dict[str, Sequence[str]] = {
@@ -273,9 +311,16 @@ KINDS: dict[str, Callable[[random.Random], Case]] = {
     "recording": recording,
     "result": result,
     "machine": machine,
+    "snapshot": snapshot,
     "command": command_line,
 }
-COMMANDS = {"executable": EXECUTABLES, "recording": RECORDINGS, "result": RESULTS, "machine": MACHINES}
+COMMANDS = {
+    "executable": EXECUTABLES,
+    "recording": RECORDINGS,
+    "result": RESULTS,
+    "machine": MACHINES,
+    "snapshot": SNAPSHOTS,
+}
 """Kind -> what reads inputs of it."""
 
 
@@ -289,8 +334,11 @@ _seeds: dict[str, list[bytes]] = {}
 
 def make_seeds(folder: Path) -> None:
     """Good inputs, which are made anew: a recording and a result are of this version."""
-    good = {
+    good: dict[str, list[tuple[str, ...]]] = {
         "recording": [("--record", INPUT, "-e", "none", EPIC), ("--record", INPUT, "-e", EVENTS, EPIC)],
+        "snapshot": [
+            ("--system", str(little_kernel.PLACE), "--memory=32M", "--snapshot", INPUT, "--snapshot-on", "ready"),
+        ],
         "result": [("--json", "--outfile", INPUT, "-e", EVENTS, EPIC), ("--save-baseline", INPUT, "-e", EVENTS, EPIC)],
     }
     for kind, commands in good.items():

@@ -23,7 +23,7 @@ def wrong(done: subprocess.CompletedProcess[str]) -> str:
         return f"it takes longer than {PATIENCE} seconds"
     if done.returncode < 0:
         return f"signal {-done.returncode}"
-    runs = "--confine" in done.args  # a damaged program, which may end with any status
+    runs = {"--confine", "--system"} & {*done.args}  # a damaged program or system, which may end with any status
     if done.returncode == 2 and not (runs or done.stderr.startswith("pfmon")):
         return f"status 2 without a message: {done.stderr[:200]!r}"
     return ""

@@ -82,13 +82,24 @@ class PackedProgram(NamedTuple):
 class BootSettings(NamedTuple):
     """How a Linux kernel boots. ``cmdline``: its command line; ``initrd``: the file of an initial file system, "":
     none, or the program's; ``program``: None: the kernel's console is the user's; ``console``: what the kernel says is
-    shown beside a program; ``exit_on``: a regular expression, whose first match on the console ends the run."""
+    shown beside a program; ``exit_on``: a regular expression, whose first match on the console ends the run;
+    ``snapshot``: the file that gets a snapshot, "": none; ``snapshot_on``: a regular expression, whose first match on
+    the console has it taken, "": it is taken when the system is ready for a program; ``from_snapshot``: the file of a
+    snapshot that the system goes on from, "": it boots."""
 
     cmdline: str = ""
     initrd: str = ""
     program: PackedProgram | None = None
     console: bool = False
     exit_on: str = ""
+    snapshot: str = ""
+    snapshot_on: str = ""
+    from_snapshot: str = ""
+
+    @property
+    def takes_programs(self) -> bool:
+        """Whether the first program is pfmon's, which runs a program."""
+        return self.program is not None or bool(self.snapshot and not self.snapshot_on)
 
 
 class TaskOffsets(NamedTuple):

@@ -138,6 +138,9 @@ class Keywords(TypedDict, total=False):
     per_processor: bool
     cpu_list: str
     task_offsets: str
+    snapshot: Path
+    snapshot_on: str
+    from_snapshot: Path
     partial: bool
 
 

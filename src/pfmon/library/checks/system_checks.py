@@ -34,7 +34,8 @@ OF_PROGRAMS = (
 """Options about a program under the Linux of this host, its children and its threads."""
 OF_PACKED_PROGRAMS = ("sysroot", "env", "host-env")
 """Those that a program has under a kernel, too."""
-OF_KERNELS = ("cmdline", "initrd", "exit-on", "sysmap-file", "per-task", "task", "task-offsets")
+OF_SNAPSHOTS = ("snapshot", "snapshot-on", "from-snapshot")
+OF_KERNELS = ("cmdline", "initrd", "exit-on", "sysmap-file", "per-task", "task", "task-offsets", *OF_SNAPSHOTS)
 OF_KERNELS_PROGRAMS = ("guest-file", "guest-output", "console", "from-boot")
 WITHOUT_PROGRAM = "{} is about a program under Linux; with --system there is none: leave it out"
 
@@ -127,7 +128,9 @@ def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None
 
     if not is_linux_kernel(options.system):
         _image_runs_alone(options.system, command, given)
-    elif not command:
+        return
+    snapshots_are_of_whole_systems(options, command, given)
+    if not command:
         for name in (*OF_KERNELS_PROGRAMS, *OF_PACKED_PROGRAMS):
             if name in given:
                 raise PfmonError(f"--{name} is about a program that the kernel runs: give one too").about(f"--{name}")
@@ -135,6 +138,35 @@ def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None
         raise PfmonError(
             f"--initrd={options.initrd}: the initial file system is made for the program {command[0]!r}; leave one out"
         ).about("--initrd")
+
+
+def snapshots_are_of_whole_systems(options: Options, command: Sequence[str], given: Set[str]) -> None:
+    """A snapshot is taken of a system that has booted, and is gone on from by one that does not boot; the registers of
+    a PMU that the system programs are not part of it."""
+    if options.snapshot:
+        refuse(
+            {
+                "--from-snapshot": options.from_snapshot,
+                "--guest-pmu": options.guest_pmu,
+                "--record": options.record,
+                f"the program {command[0]!r} (--from-snapshot runs it)" if command else "": command,
+                "--exit-on": options.exit_on,
+            },
+            f"--snapshot={options.snapshot}: the run ends with the snapshot of a booted system: leave {{}} out",
+            "--snapshot",
+        )
+        if options.initrd and not options.snapshot_on:
+            raise PfmonError(
+                "--initrd: --snapshot-on says when the snapshot is taken of a system that runs no program of pfmon's"
+            ).about("--initrd", "--snapshot-on")
+    elif options.snapshot_on:
+        raise PfmonError("--snapshot-on is about a snapshot: give --snapshot=FILE too").about("--snapshot-on")
+    if options.from_snapshot:
+        refuse(
+            {f"--{name}": name in given for name in ("cmdline", "initrd", "guest-pmu")},
+            f"--from-snapshot={options.from_snapshot}: the system has booted without it: leave {{}} out",
+            "--from-snapshot",
+        )
 
 
 def _image_runs_alone(system: str, command: Sequence[str], given: Set[str]) -> None:

@@ -169,6 +169,12 @@ class Options(OptionRecord):
     """Numbers of the processors that count; None: all."""
     task_offsets: TaskOffsets | None
     """Offsets in task_struct; None: they are found."""
+    snapshot: str
+    """The file that gets a snapshot of the system; "": none."""
+    snapshot_on: str
+    """A regular expression: a line of the console that matches has it taken."""
+    from_snapshot: str
+    """The file of the snapshot that the system goes on from; "": it boots."""
 
     @property
     def demangle(self) -> bool:

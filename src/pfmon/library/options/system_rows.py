@@ -164,6 +164,33 @@ SYSTEM = Topic(
             needs=("a system",),
         ),
         *TASKS,
+        Option(
+            "snapshot",
+            "boot a Linux kernel until it is ready to run a program, write a snapshot of the system, and end",
+            WORD,
+            "FILE",
+            keyword=True,
+            default="",
+            alone=True,
+            needs=("a system",),
+        ),
+        Option(
+            "snapshot-on",
+            "take the snapshot when a line of the console matches, of a system that runs no PROGRAM",
+            PATTERN,
+            "REGEX",
+            keyword=True,
+            needs=("a system",),
+        ),
+        Option(
+            "from-snapshot",
+            "have the system go on from a snapshot, instead of booting, with any PROGRAM",
+            WORD,
+            "FILE",
+            keyword=True,
+            default="",
+            needs=("a system",),
+        ),
     ],
 )
 TOPICS = (SYSTEM,)

@@ -220,7 +220,16 @@ def _boot(options: Options, command: Sequence[str]) -> BootSettings | None:
             options.guest_files,
             options.guest_outputs,
         )
-    return BootSettings(options.cmdline, options.initrd, program, options.console, options.exit_on)
+    return BootSettings(
+        options.cmdline,
+        options.initrd,
+        program,
+        options.console,
+        options.exit_on,
+        options.snapshot,
+        options.snapshot_on,
+        options.from_snapshot,
+    )
 
 
 def qualification_of(options: Options) -> Qualification:

@@ -3,7 +3,6 @@
 import gzip
 import lzma
 import shutil
-import struct
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
 from pfmon.engine.ia64.system.platform.init_program import first_program
 from pfmon.engine.ia64.system.platform.initial_files import place_initial_files
 from pfmon.engine.ia64.system.platform.newc_archive import NewcArchive
-from pfmon.engine.ia64.system.platform.packed_files import packed
+from pfmon.engine.ia64.system.platform.packed_files import first_archive, program_files
 from pfmon.engine.system_settings import BootSettings, PackedProgram
 from pfmon.errors import PfmonError
 from pfmon.program import elf, system_image
@@ -73,12 +72,29 @@ def wanted(tmp_path: Path, **fields: object) -> PackedProgram:
     return base._replace(**fields)  # type: ignore[arg-type]
 
 
-def test_program_is_packed_at_its_place_with_an_init(tmp_path: Path) -> None:
-    found = entries(packed(wanted(tmp_path)))
-    assert found[str(PROGRAM)[1:]] == (0o100755, (0, 0), PROGRAM.read_bytes())
+def files(program: PackedProgram) -> dict[str, tuple[int, bytes | None]]:
+    """By path: the mode, and the content of a file, or where a link leads."""
+    found = program_files(program).entries
+    assert len({one.path for one in found}) == len(found)
+    for place, one in enumerate(found):
+        folder = one.path.rpartition("/")[0]
+        assert not folder or folder in [before.path for before in found[:place] if before.content is None]
+    return {one.path: (one.mode, one.content) for one in found}
+
+
+def test_first_file_system_has_the_first_program_alone() -> None:
+    found = entries(first_archive())
     assert found["init"][0] == 0o100755
+    assert found["init"][2] == first_program()
     assert found["dev/console"][:2] == (0o20600, (5, 1))
-    assert {"proc", "sys", "tmp", str(tmp_path)[1:]} <= set(found)
+    assert found["tmp"][0] == 0o41777
+    assert set(found) == {"init", "proc", "sys", "tmp", "dev", "dev/console", "dev/null"}
+
+
+def test_program_is_written_at_its_place(tmp_path: Path) -> None:
+    found = files(wanted(tmp_path))
+    assert found[str(PROGRAM)] == (0o755, PROGRAM.read_bytes())
+    assert found[str(tmp_path)] == (0o755, None)
 
 
 def test_further_files_are_where_the_user_wants_them(tmp_path: Path) -> None:
@@ -89,20 +105,22 @@ def test_further_files_are_where_the_user_wants_them(tmp_path: Path) -> None:
     single = tmp_path / "single"
     single.write_bytes(b"one")
     single.chmod(0o750)
-    found = entries(packed(wanted(tmp_path, files=[(str(single), "here"), (str(folder), "/there")])))
-    assert found[f"{tmp_path}/here"[1:]] == (0o100750, (0, 0), b"one")
-    assert found["there/deep/file"][2] == b"deep"
-    assert found["there/link"] == (0o120777, (0, 0), b"deep/file")
+    given = wanted(tmp_path, files=[(str(single), "here"), (str(folder), "/there")])
+    found = files(given)
+    assert found[f"{tmp_path}/here"] == (0o750, b"one")
+    assert found["/there/deep/file"][1] == b"deep"
+    assert found["/there/link"] == (0o777, b"deep/file")
+    assert [one.path for one in program_files(given).entries if one.is_link] == ["/there/link"]
 
 
 def test_init_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(PfmonError, match="/init is what runs the program"):
-        packed(wanted(tmp_path, files=[(str(PROGRAM), "//init/")]))
+        program_files(wanted(tmp_path, files=[(str(PROGRAM), "//init/")]))
 
 
 def test_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(PfmonError, match="none: no such file or directory"):
-        packed(wanted(tmp_path, files=[(str(tmp_path / "none"), "x")]))
+        program_files(wanted(tmp_path, files=[(str(tmp_path / "none"), "x")]))
 
 
 @pytest.mark.parametrize(
@@ -112,43 +130,20 @@ def test_missing_file_is_said(tmp_path: Path) -> None:
 def test_output_that_could_not_be_written_is_said_before(tmp_path: Path, hosts: list[str], message: str) -> None:
     outputs = [("/x", str(tmp_path / host)) for host in hosts]
     with pytest.raises(PfmonError, match=message):
-        packed(wanted(tmp_path, outputs=outputs))
+        program_files(wanted(tmp_path, outputs=outputs))
     assert not [*tmp_path.iterdir()]
 
 
-def text_at(data: bytes, address: int) -> bytes:
-    parsed = elf.parse(data, "init")
-    segment = next(one for one in parsed.segments if one.address <= address < one.address + one.memory_size)
-    start = segment.offset + address - segment.address
-    return data[start : data.index(b"\0", start)]
-
-
-def array_at(data: bytes, address: int) -> list[bytes]:
-    parsed = elf.parse(data, "init")
-    segment = next(one for one in parsed.segments if one.address <= address < one.address + one.memory_size)
-    start = segment.offset + address - segment.address
-    found = []
-    for (place,) in struct.iter_unpack("<Q", data[start : start + (len(data) - start) // 8 * 8]):
-        if not place:
-            return found
-        found.append(text_at(data, place))
-    raise AssertionError("no end")
-
-
-def test_first_program_knows_what_to_run(tmp_path: Path) -> None:
-    data = first_program(wanted(tmp_path, outputs=[("/a", "x"), ("/b", "y")]), "/bin/it")
+def test_first_program_has_code_and_room_for_data() -> None:
+    """What pfmon puts there is in test_program_setup.py; INPUT, OUTPUT and DATA_END are those of init.S."""
+    data = first_program()
     parsed = elf.parse(data, "init")
     code, words = parsed.segments
     assert (parsed.entry, code.address, words.address) == (0x4 << 60, 0x4 << 60, 0x6 << 60)
     assert not parsed.position_independent
-    assert all(one.offset % 0x10000 == one.address % 0x10000 for one in parsed.segments)
-    path, arguments, environment, directory, mounts, outputs = struct.unpack_from("<6Q", data, words.offset)
-    assert (text_at(data, path), text_at(data, directory)) == (b"/bin/it", bytes(tmp_path))
-    assert array_at(data, arguments) == [b"noploop", b"10"]
-    assert array_at(data, environment) == [b"A=B", b"C=\xff"]
-    assert array_at(data, mounts) == [b"/proc", b"proc", b"/sys", b"sysfs", b"/dev", b"devtmpfs"]
-    assert array_at(data, outputs) == [b"/a", b"/b"]
-    assert not any(data[words.offset + 48 : words.offset + 0x4000])
+    assert code.offset % 0x10000 == 0
+    assert words.memory_size == 0x14000
+    assert words.file_size == 0
 
 
 def place(data: bytes, tmp_path: Path, memory: int = 8 * MB) -> tuple[PhysicalMemory, int, int]:
@@ -196,6 +191,13 @@ DAMAGED = [
 def test_damaged_archive_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
     with pytest.raises(PfmonError, match=message):
         place(data, tmp_path, 64 * MB)
+
+
+def test_files_of_a_program_that_will_not_fit_are_refused() -> None:
+    image = system_image.load("kernel", KERNEL).image
+    boot = BootSettings(program=PackedProgram("x", [b"x"], [], "/"))
+    with pytest.raises(PfmonError, match=r"the program with its files: 1[0-9]* bytes do not fit .* than 64M"):
+        place_initial_files(PhysicalMemory(64 * MB), image, boot, files=1_000_000_000)
 
 
 def test_archive_that_does_not_fit_is_refused(tmp_path: Path) -> None:

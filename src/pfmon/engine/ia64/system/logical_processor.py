@@ -102,6 +102,10 @@ class LogicalProcessor:
         """Its time so far, in steps of ITC: what it has executed, and what passed while it did not."""
         return (self.clock.cycles if self.clock else self.processor.retired) + self._idle
 
+    def resume(self, halted: int, parked: int, time: int) -> None:
+        """Go on as another one was, which may have waited; ``time``: its time then."""
+        self.halted, self.parked, self._idle = bool(halted), bool(parked), time
+
     @property
     def waits(self) -> bool:
         """Whether it does not execute."""

@@ -38,6 +38,10 @@ class PhysicalMemory:
             if content:
                 self.space.write_initial(start, content)
 
+    def clear(self) -> None:
+        """Nothing is in it any more."""
+        self.space.map(0, self.size, ALL_ACCESS)
+
     def has(self, address: int, length: int) -> bool:
         """Whether there is memory at all of these addresses."""
         return address >= 0 and length >= 0 and address + length <= self.size

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeGuard, cast
+from typing import TYPE_CHECKING, ClassVar, Self, TypeGuard, cast
 
 from pfmon.engine.api import Capabilities, ExitReport, StartRequest, StreamDemand
 from pfmon.engine.guest_pmu import PerformanceData, SystemPmu
@@ -17,14 +17,18 @@ from pfmon.engine.ia64.system.devices import interrupt_block
 from pfmon.engine.ia64.system.devices.interrupt_block import InterruptBlock
 from pfmon.engine.ia64.system.devices.uart import REGISTERS, Uart
 from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, stubs
+from pfmon.engine.ia64.system.firmware.pal_processor import HIGHEST_POLICY
 from pfmon.engine.ia64.system.guest_pmu import GuestPmu
 from pfmon.engine.ia64.system.logical_processor import LogicalProcessor, next_processor
 from pfmon.engine.ia64.system.physical_device import PlacedDevice
 from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
+from pfmon.engine.ia64.system.snapshots.guest_snapshots import GuestSnapshots
+from pfmon.engine.ia64.system.snapshots.kept_fields import Keeper, Range
 from pfmon.engine.ia64.system.system_clock import SystemClock
 from pfmon.engine.ia64.system.tasks.task_layout import KernelMemory
+from pfmon.engine.ia64.system.tasks.task_switches import TaskSwitches
 from pfmon.engine.ia64.system.tasks.watched_tasks import WatchedTasks
-from pfmon.engine.system_settings import SystemSettings, SystemTask
+from pfmon.engine.system_settings import SystemSettings, SystemTask, TaskSettings
 from pfmon.errors import PfmonError
 from pfmon.isa.ia64 import instruction_set  # noqa: F401 - listings after the run
 from pfmon.isa.ia64.disassemble import listing
@@ -94,18 +98,24 @@ class SystemGuest:
         self.memory.write(self.memory.firmware, self._code)
         self._processors = self._make_processors(partial(make, self.memory.space, trace=trace), slow, model)
         self._current = self._processors[0]
+        self._switches = TaskSwitches(KernelMemory(self.memory, program.image), system.tasks or TaskSettings())
         self._tasks = self._watch_tasks()
         self._platform = self._make_platform()
         self._connect_devices()
         self._begin()
         self._consumer = self._reader = Consumer()
         self._uncounted = self._counted = 0
+        self._snapshots = self._make_snapshots(model)
+        self._turn_over = False
         self._turns = [(0, 0)]
         self._coupled: CoupledTurns | None = None
         self.policy = 0
         self._ending: ExitReport | None = None
         self._stopping = False
         self._unknown: set[int] = set()
+        self._resumed = self._resume()
+
+    KEPT: ClassVar[Mapping[str, Range]] = {"policy": (0, HIGHEST_POLICY)}
 
     @classmethod
     def start(cls, wanted: StartRequest) -> Self:
@@ -135,15 +145,16 @@ class SystemGuest:
         return made
 
     def _watch_tasks(self) -> WatchedTasks | None:
-        """What tells the tasks of a kernel; None: nobody asks. Handlers set PSR.pp, if they are to be told apart."""
-        if self._system.marks_handlers:
+        """What tells the tasks of a kernel, and learns of them for a snapshot; None: nobody asks. Handlers set PSR.pp,
+        if they are to be told apart."""
+        takes_snapshot = self._system.boot is not None and bool(self._system.boot.snapshot)
+        marks_handlers = self._system.marks_handlers or takes_snapshot
+        if marks_handlers:
             for one in self._processors:
                 one.processor.mark_handlers()
-        wanted = self._system.tasks
-        if wanted is None:
+        if self._system.tasks is None and not takes_snapshot:
             return None
-        memory = KernelMemory(self.memory, self.program.image)
-        return WatchedTasks(memory, wanted, self._processors, keeps_pp=self._system.marks_handlers)
+        return WatchedTasks(self._switches, self._processors, keeps_pp=marks_handlers)
 
     def _make_platform(self) -> LinuxPlatform | None:
         """What a Linux kernel boots on; None: the image brings its own."""
@@ -152,6 +163,27 @@ class SystemGuest:
         from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
 
         return LinuxPlatform(self, self.memory, self.program.image, self._system, self._settings, self._on_notice)
+
+    def _make_snapshots(self, model: str) -> GuestSnapshots | None:
+        """What takes and restores snapshots; None: there are none of an image without a platform."""
+        if self._platform is None:
+            return None
+        keepers: dict[str, Keeper] = {"system": self, "tasks": self._switches, **self._platform.keepers}
+        keepers |= {f"pal{one.number}": one.pal.pal for one in self._processors}
+        return GuestSnapshots(
+            self._system, model, self.program.image, self._platform, self._processors, self.memory, keepers
+        )
+
+    def _resume(self) -> bool:
+        """Go on from a snapshot, if there is one: the request that it was taken at gets its answer."""
+        if not (self._snapshots and self._platform and self._system.boot and self._system.boot.from_snapshot):
+            return False
+        current = self._processors[self._snapshots.restore()]
+        if self._tasks:
+            self._tasks.resume(self._processors)
+        if self._system.boot.takes_programs:
+            self._platform.resume(current.processor)
+        return True
 
     instruction_set = InstructionSet.IA64
     capabilities = Capabilities(addresses=True, performance_data=True, takes_turns=True, system=True)
@@ -245,6 +277,8 @@ class SystemGuest:
         given = cast(SystemPmu | None, performance_data) if self._system.guest_pmu else None
         pmu = None if given is None else GuestPmu(given, self.processor)
         take_turn = partial(self._take_coupled_turn, self._coupled) if self._coupled else partial(self._take_turn, pmu)
+        if self._resumed:
+            self.processor.restart_stream(self._consumer)
         try:
             while self._ending is None and not self._stopping:
                 take_turn()
@@ -253,6 +287,7 @@ class SystemGuest:
         if self._tasks:
             self._tasks.switches.finish()
         self._mark_rest()
+        self._say_missing()
         if self._stopping:
             return None
         assert self._ending is not None
@@ -269,7 +304,10 @@ class SystemGuest:
         if len(self._processors) > 1:
             end = processor.retired + self._system.quantum
             processor.stop_when_retired(end)
-        while not (self._ending or self._stopping or chosen.waits) and (end is None or processor.retired < end):
+        self._turn_over = False
+        while not (self._ending or self._stopping or chosen.waits or self._turn_over):
+            if end is not None and processor.retired >= end:
+                break
             self._run_until_event(pmu)
             self._start_parked()
 
@@ -347,6 +385,8 @@ class SystemGuest:
             self._end_badly(f"machine check: {processor.machine_check}{self._hint()}")
         elif why == PMD:
             self._access(pmu)
+        if self._snapshots and self._snapshots.is_due and self.is_between_calls() and not self._ending:
+            self._take_snapshot()
 
     def _access(self, pmu: GuestPmu | None) -> None:
         """Do what an instruction waits for that accesses a performance register, or the clock."""
@@ -410,6 +450,44 @@ class SystemGuest:
         """End the run."""
         self._ending = ending
         self.processor.request_stop()
+
+    def is_between_calls(self) -> bool:
+        """Whether no processor is in a call of firmware, whose rest a snapshot has not."""
+        return all(one.pal.is_between_calls for one in self._processors) and (
+            self._platform is None or self._platform.is_between_calls
+        )
+
+    def ready(self) -> bool:
+        """The system is ready for a program: it goes on with a turn that begins here, whether it has booted or comes
+        from a snapshot, and with empty ALATs; unless a snapshot was wanted."""
+        self._turn_over = True
+        for one in self._processors:
+            one.processor.begin_turn()
+        if self._system.boot and self._system.boot.snapshot:
+            self._take_snapshot()
+            return False
+        return True
+
+    def want_snapshot(self) -> None:
+        """Take a snapshot before the next instruction at which no processor is in a call of firmware."""
+        assert self._snapshots
+        self._snapshots.is_due = True
+        self.processor.request_stop()
+
+    def _say_missing(self) -> None:
+        """The run ends: a snapshot that was wanted and is not there is said, and no success."""
+        missing = self._snapshots.missing if self._snapshots else ""
+        if missing:
+            self._on_notice(missing)
+            if self._ending and not self._ending.status:
+                self._ending = ExitReport(ENDED_BADLY, 0, missing)
+
+    def _take_snapshot(self) -> None:
+        assert self._snapshots
+        if self._current.clock:
+            self._current.clock.read()
+        self._on_notice(self._snapshots.take(self._current.number))
+        self.finish(ExitReport(0))
 
     @property
     def nanoseconds(self) -> int:

@@ -272,3 +272,16 @@ cdef class SystemProcessor(Processor):
         if entry == NULL or not entry.present:
             return None
         return physical_of(entry, address, True)
+
+    # --- snapshots
+
+    def saved_state(self):
+        """All of its state, between two instructions; the ALAT is cleared."""
+        alat_clear(self.cpu)
+        return save_state(self.cpu)
+
+    def restore_state(self, bytes words):
+        """Load the state of another processor of the same kind; this one has executed nothing yet. ValueError: no
+        processor can have it."""
+        if self.cpu.retired or not load_state(self.cpu, words):
+            raise ValueError("no state of such a processor")

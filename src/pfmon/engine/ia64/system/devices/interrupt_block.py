@@ -5,8 +5,10 @@ A message to a processor that is not there is lost, as is one that is no externa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Protocol
+
+from pfmon.engine.ia64.system.snapshots.kept_fields import BYTE, Range
 
 ADDRESS, BYTES = 0xFEE0_0000, 2 << 20
 """The physical address at reset (PAL_PLATFORM_ADDR can change it) and the size of the block."""
@@ -34,6 +36,8 @@ class InterruptedProcessor(Protocol):
 
 class InterruptBlock:
     """Passes messages on to processors."""
+
+    KEPT: ClassVar[Mapping[str, Range]] = {"_priority": BYTE}
 
     def __init__(self, processors: Sequence[InterruptedProcessor]) -> None:
         self._processors = processors

@@ -6,7 +6,10 @@ Registers are reached by a select register and a window. Each line has an entry 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from pfmon.engine.ia64.system.snapshots.kept_fields import BIT, BYTE, Range
 
 BYTES = 0x1000
 SELECT, WINDOW, END_OF_INTERRUPT = 0x00, 0x10, 0x40
@@ -29,6 +32,8 @@ Send = Callable[[int, int, int], None]
 
 class Iosapic:
     """The controller. ``send``: what messages go to."""
+
+    KEPT: ClassVar[Mapping[str, Range]] = {"_selected": BYTE, "_entries": (0, WRITABLE), "_raised": BIT}
 
     def __init__(self, send: Send) -> None:
         self._send = send

@@ -6,9 +6,11 @@ would be.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from pfmon.engine.ia64.system.console import Console
+from pfmon.engine.ia64.system.snapshots.kept_fields import BIT, BYTE, Range
 
 REGISTERS = 8
 """Bytes of addresses."""
@@ -31,6 +33,18 @@ LOOPED = {DTR: DSR, RTS: CTS, OUT1: RI, OUT2: DCD}
 class Uart:
     """One serial port, connected to the console. ``set_line``: where its interrupt goes; the modem control's OUT2 lets
     it through, as on a PC."""
+
+    KEPT: ClassVar[Mapping[str, Range]] = {
+        "_enabled": (0, 0xF),
+        "_line": BYTE,
+        "_modem": (0, 0x1F),
+        "_scratch": BYTE,
+        "_divisor": BYTE,
+        "_sent": BIT,
+        "_status": BYTE,
+        "_changed": (0, 0xF),
+    }
+    """A character that has been received and was not read is lost."""
 
     def __init__(self, console: Console, set_line: Callable[[bool], None] | None = None) -> None:
         self._console = console

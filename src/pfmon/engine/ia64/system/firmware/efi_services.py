@@ -6,11 +6,12 @@ import calendar
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from pfmon.engine.ia64.system.firmware import efi_tables
 from pfmon.engine.ia64.system.firmware.efi_tables import AT_RUNTIME, DESCRIPTOR, DESCRIPTOR_VERSION, PAGE, EfiPlaces
 from pfmon.engine.ia64.system.firmware.firmware_calls import ENTRY_BYTES, Arguments, Procedure, load, store
+from pfmon.engine.ia64.system.snapshots.kept_fields import BIT, Range
 
 ERROR = 1 << 63
 INVALID_PARAMETER, UNSUPPORTED, NOT_FOUND = ERROR | 2, ERROR | 3, ERROR | 14
@@ -27,6 +28,8 @@ YEARS = range(1900, 10_000)
 SECOND = 10**9
 MOST_MAP_BYTES = 1 << 16
 COUNTER_HIGH = 32
+MOST_OFFSET = 1 << 70
+"""Nanoseconds: more than there are between two years."""
 
 
 class EfiHost(Protocol):
@@ -53,6 +56,14 @@ class VirtualRange(NamedTuple):
 
 class Efi:
     """The services of a platform, and what they have been told. ``code``: physical address of the entry points."""
+
+    KEPT: ClassVar[Mapping[str, Range]] = {
+        "offset": (-MOST_OFFSET, MOST_OFFSET),
+        "timezone": (-MOST_MINUTES, UNSPECIFIED_TIMEZONE),
+        "daylight": (0, DAYLIGHT),
+        "counter": (0, (1 << COUNTER_HIGH) - 1),
+        "is_virtual": BIT,
+    }
 
     def __init__(self, host: EfiHost, places: EfiPlaces, code: int) -> None:
         self.host, self.places, self.code = host, places, code

@@ -98,6 +98,11 @@ class FirmwareCalls:
         else:
             self._go_on(processor.gr(2))
 
+    @property
+    def is_between_calls(self) -> bool:
+        """Whether no procedure is at work."""
+        return self._running is None
+
     def _go_on(self, loaded: int | None) -> None:
         processor = self._processor
         if self._running is None:  # code that is no caller of the entry points

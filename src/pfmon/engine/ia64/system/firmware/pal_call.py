@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import ClassVar, NamedTuple, Protocol
 
+from pfmon.engine.ia64.system.snapshots.kept_fields import BIT, Range
 from pfmon.engine.ia64.system.translation_sizes import TranslationSizes
 from pfmon.engine.system_settings import ProcessorDescription
 
@@ -66,6 +67,8 @@ class PalHost(Protocol):
 class Pal:
     """PAL of one processor: what it describes, and what it has been told. ``check_expected``: whether software expects
     a machine check; ``code_bytes``: the size of its code; ``number``: the processor's."""
+
+    KEPT: ClassVar[Mapping[str, Range]] = {"check_expected": BIT}
 
     def __init__(
         self, processor: ProcessorDescription, sizes: TranslationSizes, host: PalHost, code_bytes: int, number: int = 0

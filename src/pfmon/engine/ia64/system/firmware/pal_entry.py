@@ -45,6 +45,18 @@ class PalEntry:
         processor.set_gr(14, len(words))
         processor.set_gr(3, result.address)
 
+    @property
+    def is_between_calls(self) -> bool:
+        """Whether the caller has got all that the last call has given it."""
+        words = list(self._words)
+        self._words = iter(words)
+        return not words
+
+    @property
+    def pal(self) -> Pal:
+        """What it answers for."""
+        return self._pal
+
     def _arguments(self, index: int) -> PalCall:
         """GR29 to GR31; of a procedure with stacked registers those behind the index in GR32, as far as the frame has
         them."""

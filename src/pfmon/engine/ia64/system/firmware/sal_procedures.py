@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pfmon.engine.ia64.system.firmware.firmware_calls import Arguments, Procedure, Results
+from pfmon.engine.ia64.system.firmware.firmware_calls import ALL_ONES, Arguments, Procedure, Results
 
 UNIMPLEMENTED, INVALID_ARGUMENT, FAILED, NO_INFORMATION = -1, -2, -3, -5
 """Return statuses (9.1); 0: done."""
@@ -36,6 +36,27 @@ class Sal:
     def __init__(self, frequency: int, processors: int = 1) -> None:
         self.frequency, self.processors = frequency, processors
         self.handlers: dict[int, Handler] = {}
+
+    @property
+    def told(self) -> list[list[int]]:
+        """The handlers, for a snapshot: vector, address and gp of each."""
+        return [[vector, *handler] for vector, handler in sorted(self.handlers.items())]
+
+    def tell(self, told: object) -> None:
+        """Set the handlers. ValueError: there can be none such."""
+        if not isinstance(told, list):
+            raise ValueError("no handlers")
+        handlers = {}
+        for one in told:
+            if not isinstance(one, list) or len(one) != 3 or not all(type(part) is int for part in one):
+                raise ValueError("no handler")
+            vector, address, gp = one
+            if vector not in (MACHINE_CHECK, INITIALIZATION, BOOT_RENDEZVOUS) or address % 16:
+                raise ValueError("no handler")
+            if not (0 < address <= ALL_ONES and 0 <= gp <= ALL_ONES):
+                raise ValueError("no handler")
+            handlers[vector] = Handler(address, gp)
+        self.handlers = handlers
 
     @property
     def rendezvous(self) -> Handler | None:

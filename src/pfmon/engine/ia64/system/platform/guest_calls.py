@@ -11,16 +11,20 @@ import select
 import signal
 import stat
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pfmon.atomic_write import WholeFile
 from pfmon.engine.api import ExitReport
 from pfmon.errors import reason
 
+if TYPE_CHECKING:
+    from pfmon.engine.ia64.system.platform.setup_calls import SetupCalls
+
 BREAK = 0x1F50A4
 """Honoured at level 3; beside those of the firmware (pal_entry.py)."""
 RETRY, NOTHING_YET, NOBODY_READS, INVALID = -1, -2, -3, -4
 TAKE_OUTPUT, GIVE_INPUT, CANNOT_START, ENDED, TAKE_FILE, FILE_ENDED, BEGINS, PROGRAM_ENDED = range(1, 9)
+NEXT_CALL = 9
 PAGE = 4096
 """A buffer lies within one such page."""
 USER_REGIONS = 5
@@ -72,6 +76,8 @@ class GuestCalls:
         self._failed: set[int] = set()
         self.awaits_input = False
         """Input was asked for, and there was none yet."""
+        self.setup: SetupCalls | None = None
+        """What the first program does before the program; None: nothing."""
 
     def take(self, processor: CallingProcessor) -> None:
         """Answer a request."""
@@ -183,6 +189,10 @@ class GuestCalls:
                 self._fail(number, reason(problem))
         return 0
 
+    def next_call(self, processor: CallingProcessor) -> int:
+        """The next system call that the first program is to make; 0: there is none."""
+        return self.setup.take(processor) if self.setup else 0
+
     def _file(self, number: int) -> WholeFile:
         if number not in self._taken:
             self._taken[number] = WholeFile(self._outputs[number])
@@ -237,5 +247,6 @@ REQUESTS: dict[int, Callable[[GuestCalls, CallingProcessor], int]] = {
     FILE_ENDED: GuestCalls.file_ended,
     BEGINS: GuestCalls.begins,
     PROGRAM_ENDED: GuestCalls.program_ended,
+    NEXT_CALL: GuestCalls.next_call,
 }
 """By number."""

@@ -1,11 +1,14 @@
 // The first program of a Linux system that runs one program of the user's (init_program.py makes an ELF file of it).
 //
-// It mounts the kernel's file systems, runs the program with pipes as its standard files, and passes on what goes through
-// them. When the program has ended it hands over the files that are wanted, and the program's status.
+// It makes the system calls that pfmon gives it (program_setup.py), which make the files that the program needs. Then it
+// runs the program with pipes as its standard files, and passes on what goes through them. When the program has ended it
+// hands over the files that are wanted, and the program's status.
 //
 // pfmon is asked by `break.m 0x1f50a4`: a request in GR15, arguments in GR16 to GR18, the answer in GR8 (guest_calls.py).
 // A buffer is one page of 4 KB, and is touched before each request: pfmon finds it by the translation that is there
-// then. If there is none, the answer is RETRY.
+// then. If there is none, the answer is RETRY. NEXT_CALL gives a system call: its number in GR8, its arguments in GR52 and
+// those behind it, what they point to in the data; 0: there is none any more. GR16 and GR17 have the result of the last one
+// and whether it failed.
 //
 // Built by tests/support/firmware_code.py.
 
@@ -16,7 +19,6 @@
 	CLOSE = 1029
 	EXECVE = 1033
 	CHDIR = 1034
-	MOUNT = 1043
 	DUP2 = 1070
 	POLL = 1090
 	WAIT4 = 1126
@@ -32,6 +34,7 @@
 	FILE_ENDED = 6
 	BEGINS = 7
 	PROGRAM_ENDED = 8
+	NEXT_CALL = 9
 
 	RETRY = -1			// answers
 	NOTHING_YET = -2
@@ -44,19 +47,19 @@
 	TICK = 10			// ms between questions for input
 	PAGE = 4096
 
-	DATA = 0x6000000000000000	// what init_program.py puts there:
+	DATA = 0x6000000000000000	// what pfmon puts there:
 	PROGRAM = 0			// path, arguments, environment, directory,
 	ARGUMENTS = 8
 	ENVIRONMENT = 16
 	DIRECTORY = 24
-	MOUNTS = 32			// directories and types of file systems, in turn, and a zero,
-	FILES = 40			// paths of files to be handed over, and a zero
+	FILES = 32			// paths of files to be handed over, and a zero
 	WORK = 48			// a place for:
 	PIPES = WORK			// three pairs of descriptors,
 	POLLED = WORK + 24		// four entries of poll(2),
 	STATUS = POLLED + 32		// a status of wait4(2)
-	INPUT = 0x2000			// and two buffers
+	INPUT = 0x2000			// two buffers,
 	OUTPUT = 0x3000
+	DATA_END = 0x14000		// and what system calls of pfmon's point to
 
 	.macro REQUEST number, immediate	// groups of its own
 	.explicit
@@ -165,21 +168,31 @@
 _start:
 	alloc r32 = ar.pfs, 0, 20, 8, 0
 	movl data = DATA
-	adds table = MOUNTS, data
 	movl input = DATA + INPUT
 	movl output = DATA + OUTPUT
-	ld8 table = [table]
 	mov left = 0
+	mov r8 = 0
+	mov r10 = 0
 
-mounts:	ld8 out1 = [table], 8
-	cmp.eq p6, p7 = 0, out1
+setup:	mov size = r8
+	mov failure = r10
+1:	mov r16 = size
+	mov r17 = failure
+	ASK NEXT_CALL
+	cmp.eq p6, p7 = RETRY, r8
+(p6)	br.cond.spnt.few touch
+	cmp.eq p6, p7 = 0, r8
 (p6)	br.cond.spnt.few pipes
-	ld8 out2 = [table], 8
-	mov out0 = out2
-	mov out3 = 0
-	mov out4 = 0
-	CALL MOUNT			// a kernel may lack one of them
-	br.cond.sptk.few mounts
+	CALL r8
+	br.cond.sptk.few setup
+touch:	mov place = data
+	movl table = DATA + DATA_END
+2:	TOUCH place
+	movl r14 = PAGE
+	add place = place, r14
+	cmp.ltu p6, p7 = place, table
+(p6)	br.cond.sptk.few 2b
+	br.cond.sptk.few 1b
 
 pipes:	adds table = PIPES, data
 	mov number = 3

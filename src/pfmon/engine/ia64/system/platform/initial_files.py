@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
 from pfmon.engine.ia64.system.platform.layout import GRANULE
-from pfmon.engine.ia64.system.platform.packed_files import packed
+from pfmon.engine.ia64.system.platform.packed_files import first_archive
 from pfmon.engine.system_settings import BootSettings
 from pfmon.errors import PfmonError
 from pfmon.program.image import Image, read_file
@@ -30,11 +30,11 @@ class InitialFiles(NamedTuple):
     length: int = NOTHING
 
 
-def place_initial_files(memory: PhysicalMemory, image: Image, boot: BootSettings) -> InitialFiles:
-    """Put the user's initial file system, or that of the program, behind the kernel. PfmonError: it cannot be read, is
-    none, or does not fit."""
-    if boot.program:
-        content, what = packed(boot.program), "the program with its files"
+def place_initial_files(memory: PhysicalMemory, image: Image, boot: BootSettings, files: int = NOTHING) -> InitialFiles:
+    """Put the user's initial file system, or that of programs, behind the kernel. ``files``: bytes that a program's
+    have, which the system is given later. PfmonError: it cannot be read, is none, or does not fit."""
+    if boot.takes_programs:
+        content, what = first_archive(), "the program with its files"
     elif boot.initrd:
         content, what = unpacked(read_file(boot.initrd, executable=False), boot.initrd), boot.initrd
         _check(content, boot.initrd)
@@ -43,10 +43,10 @@ def place_initial_files(memory: PhysicalMemory, image: Image, boot: BootSettings
     segments = zip(image.elf.segments, image.elf.physical, strict=True)
     start = max(start + segment.memory_size for segment, start in segments) + PAGE - 1 & -PAGE
     end = memory.firmware & -GRANULE
-    if start + len(content) > end:
+    if start + len(content) + files > end:
         raise PfmonError(
-            f"{what}: {len(content)} bytes do not fit behind the kernel, where {max(0, end - start)} are; give more"
-            f" --memory than {memory.size >> 20}M"
+            f"{what}: {len(content) + files} bytes do not fit behind the kernel, where {max(0, end - start)} are;"
+            f" give more --memory than {memory.size >> 20}M"
         ).about("--memory")
     memory.write(start, content)
     return InitialFiles(start, len(content))

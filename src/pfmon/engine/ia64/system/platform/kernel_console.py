@@ -27,7 +27,8 @@ HALTED = "reboot: System halted"
 class KernelConsole(Console):
     """``shown``: its text is written as it comes. A return before a line feed is left out: a terminal adds it.
     ``exit_on``: a pattern, "" for none; ``on_end`` is called when the pattern matches the line so far, or the kernel
-    has halted, or panicked: with the reason of a panic."""
+    has halted, or panicked: with the reason of a panic; ``snapshot_on``: another pattern, at whose first match
+    ``on_snapshot`` is called."""
 
     def __init__(
         self,
@@ -37,6 +38,8 @@ class KernelConsole(Console):
         shown: bool,
         exit_on: str,
         on_end: Callable[[str], None],
+        snapshot_on: str = "",
+        on_snapshot: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(descriptors, on_notice)
         self._shown, self._on_end = shown, on_end
@@ -45,6 +48,8 @@ class KernelConsole(Console):
         self._interrupted = -TWICE
         self._readable = descriptors[STDIN] != NO_INPUT
         self._pattern = re.compile(exit_on) if exit_on else None
+        self._snapshot_pattern = re.compile(snapshot_on) if snapshot_on else None
+        self._on_snapshot = on_snapshot
         self._line = bytearray()
         self._return = False
         self._kept: deque[str] = deque(maxlen=KEPT_LINES)
@@ -93,6 +98,9 @@ class KernelConsole(Console):
                 self._end_line()
             elif self._pattern and self._pattern.search(self._line.decode(errors="replace")):
                 self._on_end("")
+            elif self._snapshot_pattern and self._snapshot_pattern.search(self._line.decode(errors="replace")):
+                self._snapshot_pattern = None
+                self._on_snapshot()
 
     def _show(self, character: int) -> None:
         if self._return and character != LINE_FEED:

@@ -4,7 +4,7 @@ arch/ia64/include/asm/processor.h, struct ia64_boot_param; EFI's and SAL's are i
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from pfmon.engine.api import ExitReport
@@ -29,6 +29,9 @@ from pfmon.engine.ia64.system.platform.command_line import command_line
 from pfmon.engine.ia64.system.platform.guest_calls import GuestCalls
 from pfmon.engine.ia64.system.platform.initial_files import InitialFiles, place_initial_files
 from pfmon.engine.ia64.system.platform.kernel_console import KernelConsole, beside_a_program
+from pfmon.engine.ia64.system.platform.packed_files import program_files, program_path
+from pfmon.engine.ia64.system.platform.setup_calls import SetupCalls
+from pfmon.engine.ia64.system.snapshots.kept_fields import Keeper
 from pfmon.engine.system_settings import BootSettings, SystemSettings
 from pfmon.errors import PfmonError
 from pfmon.program.image import Image
@@ -64,6 +67,15 @@ class PlatformHost(Protocol):
     def end_program(self) -> None:
         """The program has ended."""
 
+    def is_between_calls(self) -> bool:
+        """Whether no processor is in a call of firmware."""
+
+    def ready(self) -> bool:
+        """The system is ready for a program: whether the run goes on."""
+
+    def want_snapshot(self) -> None:
+        """Have a snapshot taken before the next instruction."""
+
 
 class LinuxPlatform:
     """The platform of one kernel. PfmonError: something does not fit into the memory, or is not what it should be."""
@@ -86,17 +98,26 @@ class LinuxPlatform:
             raise PfmonError(f"--uart={self._uart_address:#x}: a kernel's is below 4G").about("--uart")
         program = self._boot.program
         self.console = KernelConsole(
-            beside_a_program(self._files) if program else self._files,
+            beside_a_program(self._files) if self._boot.takes_programs else self._files,
             on_notice,
-            shown=program is None or self._boot.console,
+            shown=not self._boot.takes_programs or self._boot.console,
             exit_on=self._boot.exit_on,
             on_end=self._console_ended,
+            snapshot_on=self._boot.snapshot_on,
+            on_snapshot=host.want_snapshot,
         )
         outputs = [one for _, one in program.outputs] if program else []
         self.guest_calls = GuestCalls(memory, self._files, outputs, host.finish, self._program_changes, on_notice)
         self._calls: dict[int, FirmwareCalls] = {}
         self.sal = Sal(system.processor.bus_frequency, system.processors)
-        self._parameters = self._place_tables(place_initial_files(memory, image, self._boot))
+        self.keepers: Mapping[str, Keeper] = {}
+        """What a snapshot has of devices and firmware, by name; `make_devices` makes them."""
+        files = program_files(program) if program else None
+        given = (files, program, program_path(program)) if files and program else None
+        self.guest_calls.setup = SetupCalls(host, memory.write, given, is_ready=bool(self._boot.from_snapshot))
+        self._parameters = self._place_tables(
+            place_initial_files(memory, image, self._boot, files.size if files else 0)
+        )
 
     def _place_tables(self, initial: InitialFiles) -> int:
         """Put code and tables into the memory. Return the address of the boot parameters."""
@@ -134,8 +155,8 @@ class LinuxPlatform:
 
     @property
     def user_break(self) -> int | None:
-        """The immediate that `take` answers at each level; None: no program was packed."""
-        return guest_calls.BREAK if self._boot.program else None
+        """The immediate that `take` answers at each level; None: the first program is not pfmon's."""
+        return guest_calls.BREAK if self._boot.takes_programs else None
 
     def make_devices(self, block: InterruptBlock) -> list[PlacedDevice]:
         """The devices and their addresses. ``block``: what interrupt messages go to."""
@@ -146,6 +167,7 @@ class LinuxPlatform:
 
         controller = Iosapic(send)
         self._uart = Uart(self.console, lambda raised: controller.set_line(layout.UART_LINE, raised))
+        self.keepers = {"interrupt_block": block, "iosapic": controller, "uart": self._uart, "efi": self.efi}
         return [
             (layout.IOSAPIC, iosapic.BYTES, controller),
             (layout.POWER, power_switch.BYTES, PowerSwitch(self.reset)),
@@ -175,6 +197,16 @@ class LinuxPlatform:
         processor.set_ip(handler.address)
         return True
 
+    @property
+    def is_between_calls(self) -> bool:
+        """Whether no processor is in a call of SAL or EFI."""
+        return all(one.is_between_calls for one in self._calls.values())
+
+    @property
+    def uart_address(self) -> int:
+        """The physical address of the serial port."""
+        return self._uart_address
+
     def take(self, immediate: int, processor: SystemProcessor) -> None:
         """Answer a break of a processor."""
         if immediate == guest_calls.BREAK:
@@ -185,9 +217,13 @@ class LinuxPlatform:
             calls = self._calls[id(processor)] = FirmwareCalls(processor, {0: self.sal.call, **self.efi.services})
         calls.take(immediate)
 
+    def resume(self, processor: SystemProcessor) -> None:
+        """The system comes from a snapshot: the first program's request gets its answer."""
+        self.guest_calls.take(processor)
+
     def halted(self, nanoseconds: int) -> None:
         """The system waits for so long, or for an interrupt: input may come."""
-        if self._boot.program:
+        if self._boot.takes_programs:
             self.guest_calls.wait(nanoseconds / 1e9)
         else:
             self.console.wait(nanoseconds / 1e9)

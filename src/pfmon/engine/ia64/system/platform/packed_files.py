@@ -1,4 +1,5 @@
-"""The first file system of a kernel that runs a program: the program, what it is linked with, and further files."""
+"""The first file system of a kernel that runs a program, and what it gets for the program: this, what it is linked
+with, and further files."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import os
 import stat
 
 from pfmon.atomic_write import check_whole
+from pfmon.engine.ia64.system.platform.guest_files import GuestFiles
 from pfmon.engine.ia64.system.platform.init_program import first_program
 from pfmon.engine.ia64.system.platform.newc_archive import NewcArchive
 from pfmon.engine.ia64.system.platform.shared_libraries import libraries
@@ -20,24 +22,34 @@ SEARCHED = b"LD_LIBRARY_PATH="
 DEVICES = (("/dev/console", 5, 1, 0o600), ("/dev/null", 1, 3, 0o666))
 
 
-def packed(wanted: PackedProgram) -> bytes:
-    """The archive. PfmonError: a file cannot be read, or the program is none for IA-64."""
-    _check_outputs(wanted)
+def first_archive() -> bytes:
+    """The archive of the first file system, the same for every program."""
     archive = NewcArchive()
     for directory in DIRECTORIES:
         archive.add_directory(directory, 0o1777 if directory == "/tmp" else 0o755)
     for device in DEVICES:
         archive.add_device(*device)
-    program = os.path.abspath(wanted.path)
-    archive.add_file(INIT, first_program(wanted, program), 0o755)
-    archive.add_directory(wanted.directory)
+    archive.add_file(INIT, first_program(), 0o755)
+    return archive.content()
+
+
+def program_path(wanted: PackedProgram) -> str:
+    """The program's path in the system, which is that of the host."""
+    return os.path.abspath(wanted.path)
+
+
+def program_files(wanted: PackedProgram) -> GuestFiles:
+    """What is written for a program. PfmonError: a file cannot be read, or the program is none for IA-64."""
+    _check_outputs(wanted)
+    files = GuestFiles()
+    files.add_directory(wanted.directory)
     for host, guest in wanted.files:
         place = "/" + os.path.normpath(os.path.join(wanted.directory, guest)).lstrip("/")
         if place == INIT:
             raise PfmonError(f"--guest-file={host}={guest}: {INIT} is what runs the program").about("--guest-file")
-        _add(archive, host, place)
-    _add_program(archive, wanted, program)
-    return archive.content()
+        _add(files, host, place)
+    _add_program(files, wanted, program_path(wanted))
+    return files
 
 
 def _check_outputs(wanted: PackedProgram) -> None:
@@ -53,38 +65,38 @@ def _check_outputs(wanted: PackedProgram) -> None:
             raise PfmonError(f"--guest-output={host}: {why}").about("--guest-output") from None
 
 
-def _add_program(archive: NewcArchive, wanted: PackedProgram, program: str) -> None:
+def _add_program(files: GuestFiles, wanted: PackedProgram, program: str) -> None:
     """Add the program, its interpreter and its libraries."""
     data = image.read_file(wanted.path)
     parsed = elf.parse(data, wanted.path)
     if parsed.machine != EM_IA_64:
         raise PfmonError(f"{wanted.path}: is {machine_name(parsed.machine)} program; the kernel runs IA-64 ones")
-    archive.add_file(program, data, 0o755)
+    files.add_file(program, data, 0o755)
     if parsed.interpreter is None:
         return
     loaded = image.load(wanted.path, wanted.sysroot, content=data)
     assert loaded.interpreter is not None and wanted.sysroot is not None
     name = os.fsdecode(parsed.interpreter)
-    archive.add_file(name, loaded.interpreter.data, 0o755)
+    files.add_file(name, loaded.interpreter.data, 0o755)
     variables = [one[len(SEARCHED) :] for one in wanted.environment if one.startswith(SEARCHED)]
     searched = [part for one in variables for part in os.fsdecode(one).split(":") if part]
     for guest, host in libraries(program, data, name, wanted.sysroot, searched).items():
-        archive.add_file(guest, image.read_file(host, executable=False), 0o755)
+        files.add_file(guest, image.read_file(host, executable=False), 0o755)
 
 
-def _add(archive: NewcArchive, host: str, guest: str) -> None:
+def _add(files: GuestFiles, host: str, guest: str) -> None:
     """Add a file, or a directory with all that is in it."""
     try:
         if os.path.isdir(host):
-            archive.add_directory(guest, stat.S_IMODE(os.stat(host).st_mode))
+            files.add_directory(guest, stat.S_IMODE(os.stat(host).st_mode))
             for name in sorted(os.listdir(host)):
                 inside = os.path.join(host, name)
                 if os.path.islink(inside):
-                    archive.add_link(f"{guest}/{name}", os.readlink(inside))
+                    files.add_link(f"{guest}/{name}", os.readlink(inside))
                 else:
-                    _add(archive, inside, f"{guest}/{name}")
+                    _add(files, inside, f"{guest}/{name}")
             return
         content = image.read_file(host, executable=False)
-        archive.add_file(guest, content, stat.S_IMODE(os.stat(host).st_mode))
+        files.add_file(guest, content, stat.S_IMODE(os.stat(host).st_mode))
     except OSError as error:
         raise PfmonError(f"--guest-file={host}: {reason(error)}") from None

@@ -6,10 +6,13 @@ the task is among those to be counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
+from pfmon.engine.ia64.system.snapshots.kept_fields import WORD, Range
 from pfmon.engine.ia64.system.tasks.task_layout import (
     CHECKED,
+    TASK_BYTES,
     KernelMemory,
     TaskFields,
     check_offsets,
@@ -20,17 +23,25 @@ from pfmon.engine.system_settings import PROGRAM_TASKS, TASKS_APART, SystemTask,
 
 IDLE, UNCOUNTED = 1 << 16, 1 << 17
 """Bits of Mark.TASK (stream_words.TaskBits)."""
+MOST_HANDLING = 1024
+"""In a snapshot: a kernel that has booted has some fifty tasks."""
 Key = tuple[int | None, int | None, int | None]
 """Linux' pid of a task, or None; its address while that is not known; the processor, or None."""
 
 
 class TaskSwitches:
-    """``memory``: the kernel's; ``settings``: what is counted, and what apart."""
+    """``memory``: the kernel's; ``settings``: what is counted, and what apart. A snapshot keeps the place of the first
+    task and of the fields of tasks, and the tasks that handle an interruption."""
+
+    KEPT: ClassVar[Mapping[str, Range]] = {"first": WORD, "known_offsets": (0, TASK_BYTES), "handling_tasks": WORD}
 
     def __init__(self, memory: KernelMemory, settings: TaskSettings) -> None:
         self._memory, self._settings = memory, settings
         self._offsets: TaskOffsets | None = None
-        self._first = 0
+        self.first = 0
+        """The address of the first task."""
+        self.handling: set[int] = set()
+        """The addresses of tasks that are switched out and handle an interruption: their PSR.pp."""
         self._early: list[int] = []
         """Tasks that ran on the first processor after the first task, until the offsets are known."""
         self._current: dict[int, int] = {}
@@ -44,6 +55,28 @@ class TaskSwitches:
         """Processes of the program: itself, and those that it has started."""
         self._apart = settings.apart or settings.by_processor
 
+    @property
+    def known_offsets(self) -> list[int]:
+        """The offsets; all 0: not known yet."""
+        return list(self._offsets or (0, 0, 0, 0))
+
+    @known_offsets.setter
+    def known_offsets(self, offsets: list[int]) -> None:
+        self._offsets = self._settings.offsets or (TaskOffsets(*offsets) if any(offsets) else None)
+
+    @property
+    def handling_tasks(self) -> list[int]:
+        """The tasks of `handling`, and zeros, MOST_HANDLING in all."""
+        return [*sorted(self.handling), *[0] * MOST_HANDLING][:MOST_HANDLING]
+
+    @handling_tasks.setter
+    def handling_tasks(self, tasks: list[int]) -> None:
+        self.handling = set(tasks) - {0}
+
+    def resume(self, processor: int, task: int) -> None:
+        """A processor goes on from a snapshot with the task at an address."""
+        self._current[processor] = task
+
     def switch(self, processor: int, task: int) -> int:
         """A processor goes on with the task at an address. Return the value of the mark. PfmonError: tasks of this
         kernel are not understood."""
@@ -51,8 +84,8 @@ class TaskSwitches:
         if before is not None:
             self._look(before)
         self._current[processor] = task
-        if self._first == 0:
-            self._first = task
+        if self.first == 0:
+            self.first = task
         if self._offsets is None:
             self._learn(processor, task)
         return self.value(processor)
@@ -103,13 +136,13 @@ class TaskSwitches:
 
     def _learn(self, processor: int, task: int) -> None:
         """Find the offsets as soon as enough tasks have run."""
-        if processor == 0 and task not in (self._first, *self._early):
+        if processor == 0 and task not in (self.first, *self._early):
             self._early.append(task)
         if len(self._early) < CHECKED:
             return
         given = self._settings.offsets
-        self._offsets = given or find_offsets(self._memory, self._first, self._early)
-        check_offsets(self._memory, self._first, self._early, self._offsets)
+        self._offsets = given or find_offsets(self._memory, self.first, self._early)
+        check_offsets(self._memory, self.first, self._early, self._offsets)
         for number, (pid, address, where) in enumerate(self._keys):
             found = self._look(address) if address is not None else None
             self._keys[number] = (found.thread if found else pid, None, where)
@@ -126,7 +159,7 @@ class TaskSwitches:
     def _is_first(self, task: int) -> bool:
         """Whether it is the first task, which becomes that of the first processor when it has nothing to do, or what
         comes before it."""
-        return task in (0, self._first)
+        return task in (0, self.first)
 
     def _is_counted(self, processor: int, task: int, found: TaskFields | None) -> bool:
         wanted, settings = self._settings.wanted, self._settings

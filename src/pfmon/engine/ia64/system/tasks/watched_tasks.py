@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.engine.ia64.system.logical_processor import LogicalProcessor
-from pfmon.engine.ia64.system.tasks.task_layout import KernelMemory
 from pfmon.engine.ia64.system.tasks.task_switches import TaskSwitches
-from pfmon.engine.system_settings import TaskSettings
 from pfmon.stream._stream import Consumer, Mark
 
 PSR_PP = 1 << 21
+CURRENT = 6
+"""The kernel register with the address of the current task."""
 
 
 class WatchedTasks:
     """``keeps_pp``: PSR.pp says whether a handler runs. Linux switches tasks without it; each task gets its own."""
 
-    def __init__(
-        self, memory: KernelMemory, settings: TaskSettings, processors: Sequence[LogicalProcessor], *, keeps_pp: bool
-    ) -> None:
-        self.switches = TaskSwitches(memory, settings)
-        self._in_handler: dict[int, bool] | None = {} if keeps_pp else None
+    def __init__(self, switches: TaskSwitches, processors: Sequence[LogicalProcessor], *, keeps_pp: bool) -> None:
+        self.switches = switches
+        self._keeps_pp = keeps_pp
         self._running: dict[int, int] = {}
         for one in processors:
             one.processor.watch_tasks()
@@ -36,17 +34,23 @@ class WatchedTasks:
         self._change_pp(processor, task)
         own.answer_pmd(0)
 
+    def resume(self, processors: Sequence[LogicalProcessor]) -> None:
+        """The processors go on from a snapshot, in the tasks that ar.k6 says."""
+        for one in processors:
+            self._running[one.number] = task = one.processor.kr(CURRENT)
+            self.switches.resume(one.number, task)
+
     def mark(self, processor: LogicalProcessor, consumer: Consumer) -> None:
         """Put the task that a processor executes into the stream."""
         processor.processor.emit_mark(consumer, Mark.TASK, self.switches.value(processor.number))
 
     def _change_pp(self, processor: LogicalProcessor, task: int) -> None:
         """PSR.pp goes with the task, as if the kernel switched it."""
-        if self._in_handler is None:
+        if not self._keeps_pp:
             return
-        own = processor.processor
+        own, handling = processor.processor, self.switches.handling
         before = self._running.get(processor.number)
         if before is not None:
-            self._in_handler[before] = bool(own.psr & PSR_PP)
+            (handling.add if own.psr & PSR_PP else handling.discard)(before)
         self._running[processor.number] = task
-        own.set_psr(own.psr & ~PSR_PP | PSR_PP * self._in_handler.get(task, False))
+        own.set_psr(own.psr & ~PSR_PP | PSR_PP * (task in handling))
