@@ -26,3 +26,8 @@ def load_profile(exhaustive: bool) -> None:
 def examples(count: int, **others: object) -> settings:
     """Settings of a property that is tried with ``count`` examples, for its being cheap or expensive."""
     return settings(max_examples=count * (TIMES if Exhaustive.named else 1), **others)  # type: ignore[arg-type]  # options of hypothesis
+
+
+def usual_size(usual: int, whole: int) -> int:
+    """A size of what a test works on: of every run, or the whole one of an exhaustive run."""
+    return whole if Exhaustive.named else usual

@@ -66,7 +66,7 @@ def each(names: str | Sequence[str], values: Iterable[Any], ids: Any = None) -> 
     Values that are marked slow are a test of their own; ValueError: another mark. Every case has a folder of its own as
     ``tmp_path``, and what it changes by ``monkeypatch`` ends with it.
     """
-    split = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    split = _names(names)
     several = not isinstance(names, str) or len(split) > 1
     axis = list(_axis(split, several, values, ids))
 
@@ -87,6 +87,60 @@ def sampled(count: int) -> Callable[[Test], Test]:
     return decorate
 
 
+def diagonal(test: Test) -> Test:
+    """Of the parametrizations below, or of the grid, try each value of each axis: the first values of all axes, then
+    the second ones. The other combinations are exhaustive. ValueError: a parametrization is indirect."""
+    if hasattr(test, "grid"):
+        made: Grid = test.grid
+        return made._replace(along=True).as_test(test)
+    marks = [mark for mark in test.pytestmark if mark.name == "parametrize"]  # type: ignore[attr-defined]
+    axes = [_parameters(*mark.args, **mark.kwargs) for mark in marks]
+    usual = [[n for n, one in enumerate(axis) if not _is_exhaustive(one)] for axis in axes]
+    kept = set(_along(usual))
+    joined = []
+    for places in product(*(range(len(axis)) for axis in axes)):
+        one = _joined([axis[n] for n, axis in zip(places, axes, strict=True)])
+        joined.append(one if places in kept or _is_exhaustive(one) else _marked(one, pytest.mark.exhaustive))
+    test.pytestmark = [mark for mark in test.pytestmark if mark not in marks]  # type: ignore[attr-defined]
+    return pytest.mark.parametrize([name for mark in marks for name in _names(mark.args[0])], joined)(test)
+
+
+def _along(axes: Sequence[Sequence[T]]) -> list[tuple[T, ...]]:
+    """The diagonal: of a shorter axis each value comes several times."""
+    return [tuple(axis[n % len(axis)] for axis in axes) for n in range(max(map(len, axes)))]
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+
+
+def _parameters(names: str | Sequence[str], values: Iterable[Any], ids: Any = None, **others: Any) -> list[Any]:
+    """Values of pytest.mark.parametrize, each as a pytest.param of its own."""
+    if others:
+        raise ValueError(f"{others}: a diagonal does not know it")
+    single = isinstance(names, str) and len(_names(names)) == 1
+    listed = list(values)
+    given = list(ids) if ids is not None and not callable(ids) else [None] * len(listed)
+    made = []
+    for value, name in zip(listed, given, strict=True):
+        one = value if isinstance(value, type(pytest.param())) else pytest.param(*([value] if single else value))
+        name = name or ("-".join(str(ids(part)) for part in one.values) if callable(ids) else None)
+        made.append(one if one.id else one._replace(id=name))
+    return made
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """The combination of parameters; it has a name of its own where one of them has."""
+    name = "-".join(str(one.id or "-".join(map(str, one.values))) for one in parts)
+    values = [value for one in parts for value in one.values]
+    marks = [mark for one in parts for mark in one.marks]
+    return pytest.param(*values, marks=marks, id=name if any(one.id for one in parts) else None)
+
+
+def _is_exhaustive(parameter: Any) -> bool:
+    return any(mark.name == "exhaustive" for mark in parameter.marks)
+
+
 def _axis(names: Sequence[str], several: bool, values: Iterable[Any], ids: Any) -> Iterator[Case]:
     listed = list(values)
     given = [None] * len(listed) if ids is None or callable(ids) else list(ids)
@@ -105,11 +159,13 @@ def _axis(names: Sequence[str], several: bool, values: Iterable[Any], ids: Any) 
 
 
 class Grid(NamedTuple):
-    """The function of a test, its axes, and how many cases a run tries that is not exhaustive (None: all)."""
+    """The function of a test, its axes, and which cases a run tries that is not exhaustive: ``count`` of them (None:
+    all), or those ``along`` the diagonal."""
 
     function: Test
     axes: tuple[list[Case], ...]
     count: int | None
+    along: bool = False
 
     def beside(self, axis: list[Case]) -> "Grid":
         """With one more axis."""
@@ -117,15 +173,12 @@ class Grid(NamedTuple):
 
     def cases(self) -> list[Case]:
         """All cases."""
-        whole = []
-        for first, *others in product(*self.axes):
-            for other in others:
-                first += other
-            whole.append(first)
-        return whole
+        return [sum(others, first) for first, *others in product(*self.axes)]
 
     def drawn(self) -> list[Case]:
         """The cases of a run that is not exhaustive."""
+        if self.along:
+            return [sum(others, first) for first, *others in _along(self.axes)]
         whole = self.cases()
         if self.count is None or self.count + 2 >= len(whole):
             return whole

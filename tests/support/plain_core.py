@@ -13,9 +13,18 @@ from enum import IntEnum
 from heapq import heappop, heappush
 from typing import Any
 
-from plain_parts import ALONE, Instruction, Part, parts_of, waiting
-
-from pfmon.machine.config.core_timings import CoreKind
+from plain_parts import (
+    ALONE,
+    FENCES_STORES,
+    LOCKED,
+    PREFETCH,
+    SERIALIZING,
+    STRING,
+    Instruction,
+    Part,
+    parts_of,
+    waiting,
+)
 
 Response = tuple[int, int, int]
 """Of an access: its number, the kind, the value."""
@@ -166,7 +175,7 @@ class PlainCore:
                 ready = max(ready, self.lines[access])
             elif kind in (Kind.IN_FLIGHT, Kind.IN_FLIGHT_HERE):
                 ready = max(ready, self.began + value if kind == Kind.IN_FLIGHT else self.lines[value])
-            elif one["kind"] & CoreKind.LOCKED and Kind.FORWARDED <= kind <= Kind.ALIASED:
+            elif one["kind"] & LOCKED and Kind.FORWARDED <= kind <= Kind.ALIASED:
                 continue  # stores before it are committed first
             elif kind in (Kind.FORWARDED, Kind.FORWARDED_HERE):
                 data = self.began + value if kind == Kind.FORWARDED else self.stores[value][0]
@@ -190,7 +199,7 @@ class PlainCore:
                 self.transfer(value)
             elif kind == Kind.STRING:
                 self.bytes = max(self.bytes, value)
-        return requested if one["kind"] & CoreKind.PREFETCH else ready
+        return requested if one["kind"] & PREFETCH else ready
 
     def store(self, access: int, address: int, data: int) -> int:
         """When a store's address and data are known; its line may arrive later, and its commit take longer."""
@@ -225,11 +234,11 @@ class PlainCore:
         for access, reads, _ in one["accesses"]:
             if reads:
                 data = max(data, self.load(one, access, address))
-        if kind & CoreKind.LOCKED:
+        if kind & LOCKED:
             data = self.occupy("lock", self.time("lock"), data - one["load"])
         self.wait_for_operands(one, data, address)
-        done = data + (max(one["latency"], one["busy"]) if kind & CoreKind.SERIALIZING else one["latency"])
-        if kind & CoreKind.LOCKED:
+        done = data + (max(one["latency"], one["busy"]) if kind & SERIALIZING else one["latency"])
+        if kind & LOCKED:
             done = max(done, data + self.time("lock"))
         for place, register in enumerate(one["result"]):
             self.registers[self.register(register)] = done + (one["latency2"] - one["latency"] if place else 0)
@@ -258,18 +267,18 @@ class PlainCore:
         self.waiting += waiting(one, data > long, address > long)
 
     def begin_alone(self, kind: int) -> None:
-        if kind & CoreKind.SERIALIZING:
+        if kind & SERIALIZING:
             self.now = max(self.now, self.retired)
-        if kind & CoreKind.FENCES_STORES:
+        if kind & FENCES_STORES:
             self.now = max(self.now, self.retired, self.committed)
 
     def end_alone(self, one: Instruction, done: int) -> None:
         """Nothing dispatches beside it."""
         self.now += max(-(-one["slots"] // self.figures["width"]) * self.ticks, one["busy"])
-        if one["kind"] & CoreKind.STRING:
+        if one["kind"] & STRING:
             self.now += one["string_start"] + self.bytes * one["string_cycles"] // 64
             self.bytes = 0
-        if one["kind"] & CoreKind.SERIALIZING:
+        if one["kind"] & SERIALIZING:
             self.now = max(self.now, done)
 
     # --- parts

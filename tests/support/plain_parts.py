@@ -10,7 +10,10 @@ Instruction = Mapping[str, Any]
 """As core_schedules.pyx describes it."""
 PART = 12
 """µops of a part."""
-ALONE = CoreKind.SERIALIZING | CoreKind.FENCES_STORES | CoreKind.MICROCODED
+SERIALIZING, FENCES_STORES, LOCKED = CoreKind.SERIALIZING.value, CoreKind.FENCES_STORES.value, CoreKind.LOCKED.value
+STRING, PREFETCH = CoreKind.STRING.value, CoreKind.PREFETCH.value
+"""Plain numbers: an operation of IntFlag takes longer than all else that is done for an instruction."""
+ALONE = SERIALIZING | FENCES_STORES | CoreKind.MICROCODED.value
 """Nothing dispatches beside these instructions."""
 
 
@@ -32,7 +35,7 @@ class Part:
     def __init__(self, instructions: Sequence[Instruction], figures: Mapping[str, Any], ticks: int) -> None:
         self.instructions = instructions
         self.runs = 0
-        kinds = CoreKind.SERIALIZING | CoreKind.FENCES_STORES | CoreKind.LOCKED
+        kinds = SERIALIZING | FENCES_STORES | LOCKED
         self.alone = any(one["kind"] & kinds for one in instructions)
         accesses = [access for one in instructions for access in one["accesses"]]
         self.stores = [number for number, _, writes in accesses if writes]
@@ -82,7 +85,7 @@ def parts_of(instructions: Sequence[Instruction], figures: Mapping[str, Any], ti
     parts: list[list[Instruction]] = [[]]
     slots = 0
     for one in instructions:
-        if slots and (slots + one["slots"] > PART or one["kind"] & CoreKind.FENCES_STORES):
+        if slots and (slots + one["slots"] > PART or one["kind"] & FENCES_STORES):
             parts.append([])
             slots = 0
         parts[-1].append(one)

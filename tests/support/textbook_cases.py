@@ -46,13 +46,13 @@ PARTIAL = "Optimization Reference Manual: cvtsi2sd leaves half of its register a
 
 CASES = [
     *(Case("columns", "rows", size, name, 3, 30, COLUMNS) for name in MACHINES for size in (512, 1024, 2048)),
-    Case("copy_columns", "copy_rows", 2048, "skylake", 9.5, 38, COPIES),
+    *(Case("copy_columns", "copy_rows", size, "skylake", 9.5, 38, COPIES) for size in (512, 2048)),
     Case("unsorted", "sorted", 32768, "nehalem", 3.5, 7, QUESTION),
     Case("unsorted", "sorted", 32768, "skylake", 2.5, 10, SORTED),
     Case("unsorted", "sorted", 32768, "core2", 2.5, 10, SORTED),
     *(Case("of_structures", "of_arrays", 1 << 19, name, 3, 16, STRUCTURES) for name in MACHINES),
-    *(Case("plain", "blocked", 512, name, 1.8, 15, BLOCKS) for name in MACHINES),
-    *(Case("list", "array", 1 << 20, name, 8, 60, LISTS) for name in MACHINES),
+    *(Case("plain", "blocked", size, name, 1.8, 15, BLOCKS) for name in MACHINES for size in (128, 512)),
+    *(Case("list", "array", size, name, 8, 60, LISTS) for name in MACHINES for size in (1 << 18, 1 << 20)),
     Case("popcnt_chain", "popcnt_broken", 1000, "skylake", 2.0, 3.1, POPCNT),
     *(Case("convert_chain", "convert_broken", 1000, name, 2.5, 10, PARTIAL) for name in MACHINES),
 ]

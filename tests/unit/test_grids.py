@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from grids import each, few, first_quick, for_each, sampled
+from grids import diagonal, each, few, first_quick, for_each, sampled
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +40,52 @@ def test_few_keep_the_ends_and_first_quick_the_first() -> None:
     assert marked(few(range(3), 1)) == ["", "exhaustive", "exhaustive"]
     assert marked(first_quick([(1, 2), (3, 4)])) == ["", "slow"]
     assert first_quick([(1,), (3, 4)], single=True)[1].values == ((3, 4),)
+
+
+@diagonal
+@pytest.mark.slow
+@pytest.mark.parametrize(("b", "c"), first_quick([(1, 2), (3, 4)]), ids=["low", "high"])
+@pytest.mark.parametrize("a", few(range(5), 3))
+def crossed(a: int, b: int, c: int) -> None:
+    raise NotImplementedError
+
+
+@diagonal
+@each("a", range(3))
+@each(("b", "c"), [(1, 2), pytest.param(3, 4, marks=pytest.mark.slow)])
+def crossed_grid(a: int, b: int, c: int) -> None:
+    assert (a, b, c) != (2, 3, 4)
+
+
+def test_a_diagonal_has_every_value_and_exhaustive_runs_all_combinations() -> None:
+    slow, crossing = crossed.pytestmark
+    assert slow.name == "slow" and crossing.args[0] == ["a", "b", "c"]
+    chosen = {one.values: {mark.name for mark in one.marks} for one in crossing.args[1]}
+    assert {*chosen} == {(a, b, b + 1) for a in range(5) for b in (1, 3)}
+    assert [one.id for one in crossing.args[1]][:3] == ["0-low", "0-high", "1-low"]
+    usual = {values: marks for values, marks in chosen.items() if "exhaustive" not in marks}
+    assert [*usual.values()].count(set()) == 2 and usual[0, 1, 2] == set()
+    assert len({a for a, *_ in usual}) == 3 and {0, 4} < {a for a, *_ in usual}
+    assert {b for _, b, _ in usual} == {1, 3}
+
+
+def test_a_diagonal_of_a_grid_is_tried_and_the_rest_is_exhaustive() -> None:
+    parts = {one.id: one.values[0] for one in crossed_grid.pytestmark[-1].args[1]}
+    cases = [tuple(case.values.values()) for case in parts["quick"] + parts["slow"]]
+    assert sorted(cases) == [(1, 2, 0), (1, 2, 2), (3, 4, 1)] and len(parts["all"]) == 6
+    crossed_grid(chosen_cases=parts["quick"])
+    with pytest.raises(AssertionError, match="1 of 6 cases fail"):
+        crossed_grid(chosen_cases=parts["all"])
+
+
+@pytest.mark.parametrize("one", [1], indirect=True)
+def indirect(one: int) -> None:
+    raise NotImplementedError
+
+
+def test_a_diagonal_of_an_indirect_parametrization_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not know"):
+        diagonal(indirect)
 
 
 @sampled(3)

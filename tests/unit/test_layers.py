@@ -92,6 +92,7 @@ IA64_ABI = LINUX / "abi" / "ia64"
 LINUX_MODULES = sorted(path for path in LINUX.rglob("*.py") if not path.is_relative_to(IA64_ABI))
 
 
+@pytest.mark.slow
 def test_linux_layer_imports_nothing_of_an_instruction_set() -> None:
     """An ABI alone, a folder of engine/linux/abi, imports what belongs to an instruction set or to its engine."""
     own = re.compile(r"pfmon\.(isa\.|engine\.(ia64|qemu|replay)\b|engine\.linux\.abi\.\w+\.)")
@@ -101,6 +102,7 @@ def test_linux_layer_imports_nothing_of_an_instruction_set() -> None:
         assert not found, f"{path.relative_to(SOURCE)} imports {', '.join(sorted(found))}"
 
 
+@pytest.mark.slow
 def test_linux_layer_uses_registers_through_the_abi() -> None:
     declared = ast.parse((IA64_ABI / "ia64_registers.py").read_text())
     names = {node.name for node in ast.walk(declared) if isinstance(node, ast.FunctionDef)}
@@ -123,6 +125,7 @@ def modules_imported(tree: ast.AST) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_modules_of_the_engines_import_in_one_direction() -> None:
     """Each module imports, directly or not, only modules that do not import it."""
     modules = {

@@ -216,6 +216,34 @@ class Interruptible(Protocol):
         """Ctrl-C was typed. True: what runs gets it as a character; False: the run is to be ended."""
 
 
+class StreamDemand(Protocol):
+    """The reader of the streams of a system's two processors, which decides which of these executes."""
+
+    @property
+    def shares_core(self) -> bool:
+        """Whether the processors are hardware threads of one core, which has one time."""
+
+    def wait(self) -> tuple[int, int]:
+        """Wait until everything has been read. Return the number of the processor whose stream is needed, and its
+        machine's cycle."""
+
+    def end_part(self, next_ip: int, sleeps: bool, wakes_other: bool, interrupts_other: bool) -> None:
+        """Hand over what this processor has executed; the next instruction is at ``next_ip``. It sleeps then; the other
+        one wakes; an external interrupt has arrived at the other one, which executes later."""
+
+
+@runtime_checkable
+class TimedSystem(Protocol):
+    """An engine of a whole system whose time is that of the machines that read its stream."""
+
+    def set_clock(self, cycles_before: Callable[[int], int]) -> None:
+        """Let the interval timer count the cycles of the machine that reads the stream: ``cycles_before`` gives those
+        until the instruction at an address, which is the next one."""
+
+    def execute_on_demand(self, demand: StreamDemand) -> None:
+        """Let the machines that read the streams of its two processors decide which of these executes."""
+
+
 class Recording(Engine, Protocol):
     """A recorded run. ``command``: the recorded command line; ``damage``: where a damaged recording ends;
     ``sources``: the texts of source files that it keeps, by path, once it has been read."""

@@ -20,13 +20,15 @@ from pfmon.program.elf import ET_DYN, PT_INTERP, PT_LOAD, Elf, Header, Segment
 from pfmon.program.elf_machine import EM_IA_64, machine_name
 from pfmon.program.image import Image, Program, read_file
 
-PT_DYNAMIC = 2
+PT_DYNAMIC, PT_TLS = 2, 7
+ELF_ABI, ABI_LINUX = 7, 3
+"""EI_OSABI, and its value for what uses extensions of Linux (System V ABI, chapter 4)."""
 REGION_BITS = (1 << 61) - 1
 """Address bits below the region number."""
 PHYSICAL_BITS = 50
 """Bits of a physical address, of the largest of the processors (Itanium 2)."""
 BUNDLE = 16
-REGION_SHIFT, KERNEL_REGION = 61, 5
+REGION_SHIFT, PROGRAM_REGION, KERNEL_REGION = 61, 2, 5
 BANNER = b"Linux version "
 XZ, GZIP = b"\xfd7zXZ\0", b"\x1f\x8b"
 MOST_BYTES, MOST_MEMORY = 1 << 28, 1 << 27
@@ -89,9 +91,14 @@ def parse(data: bytes, name: str) -> Elf:
     header = elf.read_header(data, name)
     headers = elf.program_headers(data, header, name)
     if any(one[0] in (PT_INTERP, PT_DYNAMIC) for one in headers):
-        raise PfmonError(f"{name}: is dynamically linked; a system image is static")
+        raise PfmonError(f"{name}: is a dynamically linked program, no system: run it without --system")
     if header.kind == ET_DYN:
-        raise PfmonError(f"{name}: is position-independent; a system image is linked at fixed addresses")
+        raise PfmonError(
+            f"{name}: is position-independent, and a system image is linked at fixed addresses; run a program without "
+            "--system"
+        )
+    if data[ELF_ABI] == ABI_LINUX or any(one[0] == PT_TLS for one in headers) or _is_program(header, headers):
+        raise PfmonError(f"{name}: is a Linux program, no system: run it without --system")
     loaded = [one for one in headers if one[0] == PT_LOAD and one[6] > 0]
     segments = tuple(Segment(one[3], one[6], one[2], one[5], one[1]) for one in loaded)
     physical = tuple(one[4] & REGION_BITS for one in loaded)
@@ -106,6 +113,12 @@ def parse(data: bytes, name: str) -> Elf:
         physical=physical,
         physical_entry=_physical_entry(header, segments, physical, name),
     )
+
+
+def _is_program(header: Header, headers: Sequence[tuple[int, ...]]) -> bool:
+    """Whether code is linked, and to be loaded, in the region of programs' code (Linux, psABI chapter 8)."""
+    inside = [one for one in headers if one[0] == PT_LOAD and one[3] <= header.entry < one[3] + one[6]]
+    return header.entry >> REGION_SHIFT == PROGRAM_REGION and any(one[4] == one[3] for one in inside)
 
 
 def _check_machine(data: bytes, name: str) -> None:

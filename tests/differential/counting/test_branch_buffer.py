@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 from branch_log import Captured, Flow, flows, written
 from captured import CYCLES, Program, Sample, Sampled, assembled, example, sampled
-from grids import each, few, first_quick
+from grids import diagonal, each, few, first_quick
 from ia64_assembly import Line
 from ia64_program import EXIT, TEXT
 from instruction_log import is_branch
@@ -173,6 +173,7 @@ def test_the_buffer_holds_the_last_branches_of_random_code(pmu: str) -> None:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("pmu", PMUS)
 @pytest.mark.parametrize("seed", few(range(2, 22), 4))
 def test_the_buffer_holds_the_last_branches_of_more_random_code(seed: int, pmu: str) -> None:
@@ -261,6 +262,7 @@ FILTERS: dict[str, tuple[dict[str, int], Callable[[Captured, Outcomes], bool]]] 
 }
 
 
+@diagonal
 @each("pmu", PMUS)
 @each("name", first_of(FILTERS, "paths wrong", "targets right"))
 def test_filters_of_outcomes_let_the_right_branches_pass(name: str, pmu: str) -> None:
@@ -271,6 +273,7 @@ def test_filters_of_outcomes_let_the_right_branches_pass(name: str, pmu: str) ->
     check_periods(seen.run, pmu, branches, (1, 3, 20), branch_buffer=fields(pmu, **given))
 
 
+@pytest.mark.slow
 @each("pmu", PMUS[1:])
 @each("kind", ["iprel", "ret", "ind"])
 def test_filters_of_kinds_let_the_right_branches_pass(kind: str, pmu: str) -> None:
@@ -322,6 +325,7 @@ def check_beside(run: Program, pmu: str, branches: Sequence[Captured], period: i
         assert all(map(is_entry, [pmu] * len(held), held, wanted[-len(held) :]))
 
 
+@diagonal
 @pytest.mark.parametrize("pmu", PMUS)
 @pytest.mark.parametrize("period", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_samples_of_instructions_hold_the_branches_before_them(period: int, pmu: str) -> None:
@@ -375,6 +379,7 @@ def is_second(line: Timeline, number: int) -> bool:
     return line.places[line.issued[cycle - 1]] >> 4 == (line.places[number] >> 4) - 1
 
 
+@diagonal
 @pytest.mark.parametrize("pmu", first_quick(PMUS[1:]))
 @pytest.mark.parametrize("name", first_quick(first_of(TIMED, "queens")))
 def test_the_second_bundle_of_a_window_is_marked(name: str, pmu: str) -> None:

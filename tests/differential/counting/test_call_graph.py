@@ -111,6 +111,7 @@ def test_calls_between_functions_are_counted() -> None:
     assert (calls["main", "insert"], calls["main", "lookup"]) == (300, 600)  # examples/src/hashmap.c
 
 
+@pytest.mark.slow
 def test_a_recursive_function_calls_itself_as_often_as_its_source_says() -> None:
     """examples/src/fib.c, of which gcc makes a loop of the second call: fib(n - 1), fib(n - 3) and so on are called."""
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from captured import CYCLES, Program, assembled, example, happened, sampled
 from ear_registers import data_ear, instruction_ear
-from grids import each, few, first_quick
+from grids import diagonal, each, few, first_quick
 from guests import EXAMPLES
 from ia64_program import DATA, EXIT
 from instruction_log import is_load
@@ -80,6 +80,7 @@ def latencies(pmu: str, nodes: int, passes: int) -> list[int]:
     return [int(figures["memory.latency"])] * nodes + [int(again)] * (nodes * (passes - 1))
 
 
+@diagonal
 @pytest.mark.parametrize(("together", "memo"), first_quick(few(product((1, 4), (True, False)), 2)))
 @pytest.mark.parametrize("nodes", [256, pytest.param(4096, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pmu", first_quick(PMUS))
@@ -96,6 +97,7 @@ def test_dependent_misses_are_all_captured(pmu: str, nodes: int, together: int, 
     assert [(sample.iip, sample.stamp) for sample in found.samples] == [(at, stamp) for at, _, stamp in loaded]
 
 
+@diagonal
 @each("memo", [True, False], ids=["memo", "simulated"])
 @each("together", [1, 4])
 @each("pmu", PMUS)
@@ -155,6 +157,7 @@ PAUSE = ["adds r10=1,r10"] * 12
 
 
 @pytest.mark.slow
+@diagonal
 @each("pmu", PMUS)
 @each(
     ("body", "wanted"),
@@ -193,6 +196,7 @@ def overlapping() -> Program:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("memo", [True, False], ids=["memo", "simulated"])
 @pytest.mark.parametrize("pmu", PMUS)
 def test_of_overlapping_loads_each_is_captured_now_and_then(pmu: str, memo: bool) -> None:
@@ -378,6 +382,7 @@ def test_captures_are_of_the_instruction_that_the_stamp_names(pmu: str) -> None:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("pmu", PMUS)
 @pytest.mark.parametrize("name", ["sort 200", "lz 300", "matmul 8", "nbody 2", "epic", "stream 4 1", "strings 40"])
 def test_captures_of_more_examples_are_too(name: str, pmu: str) -> None:
@@ -385,6 +390,7 @@ def test_captures_of_more_examples_are_too(name: str, pmu: str) -> None:
     assert check_places(example(program, *arguments), pmu) > 20
 
 
+@pytest.mark.slow
 def test_the_seed_of_a_run_chooses_among_overlapping_loads() -> None:
     def samples(**options: int) -> list[tuple[int, int]]:
         command = [str(EXAMPLES / "ia64" / "stream"), "4", "1"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from captured import CYCLES, Program, example, sampled
-from grids import few, first_quick
+from grids import diagonal, few, first_quick
 from guests import EXAMPLES
 from ia64_fuzz import Fuzz
 
@@ -62,6 +62,7 @@ def test_captures_of_every_example_are_the_same(name: str, pmu: str) -> None:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("pmu", PMUS)
 @pytest.mark.parametrize("seed", few(range(12), 4))
 def test_captures_of_random_code_are_the_same(seed: int, pmu: str) -> None:

@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 import pytest
-from grids import few, first_quick
+from grids import diagonal, few, first_quick
 from guests import EXAMPLES, guest, quiet
 from planned_sets import event_sets
 
@@ -146,6 +146,7 @@ def test_live_equals_totals_for_a_sample_of_events(pmu: str) -> None:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize(
     ("memo", "share"),
     [

@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple
 
 import pytest
-from grids import few
+from grids import diagonal, few
 from machine_runs import PROGRAMS, machine_and_guest
 from plain_counts import OfMachine, Place, PlainCounts, coded
 
@@ -193,6 +193,7 @@ def test_random_qualifications_count_as_the_plain_recount(name: str, pmu: str) -
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("pmu", few(MACHINES, 4))
 @pytest.mark.parametrize("name", few(sorted(SMALL), 3))
 def test_many_qualifications_do(name: str, pmu: str) -> None:

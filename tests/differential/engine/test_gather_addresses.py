@@ -221,6 +221,7 @@ def counted(program: Path, *options: str) -> int:
     return int(printed(V3, *options, str(program)).split()[0])
 
 
+@pytest.mark.slow
 def test_data_trigger_is_reached_by_any_element(tmp_path: Path) -> None:
     """From the first gather on, which is the sixth of 3 + 5 * 1000 + 3 instructions."""
     program = assemble(tmp_path, PAGES.replace("INDICES", "0, 1, 2, 3, 4, 5, 6, 7"), "-no-pie")

@@ -137,6 +137,7 @@ def compare_ways(seed: int) -> int:
     return agreed
 
 
+@pytest.mark.slow
 @each("part", range(8))
 def test_wild_code_ends_in_a_fault_a_break_or_a_stop(part: int) -> None:
     for seed in range(part * 25, part * 25 + 25):

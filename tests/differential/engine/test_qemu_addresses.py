@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 import pytest
-from grids import each, few, sampled
+from grids import diagonal, each, few, sampled
 from guests import SMALL
 from host_programs import needs
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, Access, accesses, assemble, run
@@ -44,6 +44,7 @@ def traced(*command: str) -> list[Access]:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("name", few(sorted(set(SMALL) - {"epic"}), 3))
 @VALGRIND
 @pytest.mark.parametrize("engine", ENGINES)

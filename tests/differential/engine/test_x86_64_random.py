@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import capstone
 import pytest
-from grids import few, first_quick
+from grids import diagonal, few, first_quick
 from x86_64_host import AVX512, MARKS, V3, V4, bytes_of
 from x86_64_random import random_program
 
@@ -23,6 +23,7 @@ FAR = "-Wl,-Ttext-segment=0x200000000000"
 """More than 2 GB from the code cache, so that operands relative to rip need a register there."""
 
 
+@diagonal
 @pytest.mark.parametrize(
     ("options", "changing"), [((), False), ((FAR,), False), ((), True)], ids=["near", "far", "changing"]
 )
@@ -144,6 +145,7 @@ FP16 = """
 """Of the maps 3, 5 and 6."""
 
 
+@pytest.mark.slow
 def test_decoder_finds_the_lengths_of_fp16(tmp_path: Path) -> None:
     """capstone 5 does not have these; the assembler does."""
     source, made = tmp_path / "fp16.s", tmp_path / "fp16.o"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from grids import few, first_quick
+from grids import diagonal, few, first_quick
 from qemu_guests import EXAMPLES, Ran, assemble, run
 from x86_64_host import MARKS
 from x86_64_random import random_program
@@ -46,6 +46,7 @@ def check(command: list[str | Path], directory: Path, printed: Path) -> None:
         assert summed(ran) == counts(steps)
 
 
+@diagonal
 @pytest.mark.parametrize("seed", first_quick(few(range(30, 60), 4)))
 @pytest.mark.parametrize("changing", [False, True])
 def test_random_programs_retire_what_single_steps_do(seed: int, changing: bool, tmp_path: Path) -> None:

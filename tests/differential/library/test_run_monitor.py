@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command import EXAMPLES, example
-from grids import first_quick
+from grids import diagonal, first_quick
 
 import pfmon
 from pfmon.errors import PfmonError
@@ -65,6 +65,7 @@ def values(run: pfmon.Run) -> dict[str, object]:
     return {count.name: count.value for count in run.counts}
 
 
+@diagonal
 @pytest.mark.parametrize("events", first_quick(EVENTS.values()), ids=EVENTS)
 @pytest.mark.parametrize("machine", first_quick(["itanium2", "montecito"]))
 def test_counts_are_those_of_a_run_that_nobody_looks_at(events: list[str], machine: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from grids import few
 from host_programs import needs
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, guest
 from x86_64_host import measured
@@ -81,7 +82,7 @@ def agree(found: Missed, expected: Missed) -> None:
 
 @QEMU
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize("name", few(ARGUMENTS, 5))
 def test_examples_miss_what_they_miss_in_cachegrind(name: str, tmp_path: Path) -> None:
     command = [EXAMPLES / "x86_64" / name, *ARGUMENTS[name]]
     with Path("/dev/null").open("w") as nowhere:
@@ -94,7 +95,7 @@ def test_examples_miss_what_they_miss_in_cachegrind(name: str, tmp_path: Path) -
 
 @measured
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ARGUMENTS)
+@pytest.mark.parametrize("name", few(ARGUMENTS, 5))
 def test_the_core_misses_what_cachegrind_does(name: str, tmp_path: Path) -> None:
     """The machines with time, by this project's engine. Skylake's L1 caches have the same geometry; it has an L3."""
     command = [EXAMPLES / "x86_64" / name, *ARGUMENTS[name]]

@@ -59,6 +59,7 @@ def two_machines() -> list[Machine]:
     return machines
 
 
+@pytest.mark.slow
 @each("seed", range(20))
 def test_states_are_those_of_a_plain_model(seed: int) -> None:
     """Reads and writes of both cores at random, one long after the other."""

@@ -24,6 +24,7 @@ def noted(row: Compared) -> dict[str, str]:
     return cycles
 
 
+@pytest.mark.slow
 @ASSEMBLES
 def test_the_page_has_what_is_published_and_configured() -> None:
     for row in ROWS:

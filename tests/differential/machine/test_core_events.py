@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from plain_caches import modelled
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, guest
@@ -199,6 +199,7 @@ def test_accesses_to_two_lines_are_split(tmp_path: Path) -> None:
     assert list(added(tmp_path, body, 100, events).values()) == [300, 300, 100]
 
 
+@pytest.mark.slow
 def test_loads_that_stores_block(tmp_path: Path) -> None:
     """Two halves are stored and both loaded at once; then a load is 4 KB behind a store."""
     events = ["LD_BLOCKS.STORE_FORWARD", "LD_BLOCKS_PARTIAL.ADDRESS_ALIAS"]
@@ -339,6 +340,7 @@ RECOUNTED = (
 )
 
 
+@diagonal
 @pytest.mark.parametrize("changes", first_quick([ALONE, (), ("prefetch.adjacent=true",)], single=True))
 @pytest.mark.parametrize("name", first_quick(["sort", "hashmap", "lz", "matmul", "nbody"]))
 def test_requests_and_translations_are_those_of_a_plain_model(name: str, changes: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from grids import each, first_quick
+from grids import diagonal, each, first_quick
 from machine_runs import EXAMPLES, PROGRAMS, machine_and_guest
 
 from pfmon.counting._counting import Gate
@@ -123,6 +123,7 @@ def in_turn(event_sets: int, settles: float = 0.3) -> Action:
 
 
 @pytest.mark.slow
+@diagonal
 @each("machine", MACHINES)
 @each("program", ["fib", "sort", "hashmap"])
 def test_all_event_sets_together_are_the_whole_run(program: str, machine: str) -> None:
@@ -130,6 +131,7 @@ def test_all_event_sets_together_are_the_whole_run(program: str, machine: str) -
 
 
 @pytest.mark.slow
+@diagonal
 @each("machine", MACHINES)
 @each("program", sorted(PROGRAMS))
 def test_all_event_sets_together_are_the_whole_run_on_any_example(program: str, machine: str) -> None:
@@ -157,6 +159,7 @@ def test_event_sets_of_programs_with_signals_are_the_whole_run(letter: str) -> N
     assert parts[0] + parts[1] + parts[2] == whole
 
 
+@pytest.mark.slow
 @each("machine", MACHINES)
 @each("program", ["fib", "sort"])
 def test_event_sets_do_not_depend_on_the_memo_nor_on_threads(program: str, machine: str) -> None:
@@ -221,6 +224,7 @@ def reached(program: str, triggers: list[int]) -> list[tuple[int, int]]:
     return found
 
 
+@diagonal
 @each("memo", [True, False])
 @each("repeats", [True, False])
 @each("program", ["fib", pytest.param("sort", marks=pytest.mark.slow)])

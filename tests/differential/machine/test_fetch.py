@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 from example_counts import examples
-from grids import each, first_quick
+from grids import diagonal, each, first_quick
 from hypothesis import example, given
 from hypothesis import strategies as st
 from plain_fetch import Plain
@@ -130,6 +130,7 @@ def test_lines_leave_with_the_tlb_entry_of_their_page() -> None:
     assert "L1I_DEMAND_MISS" in fetch.fetch_at(0x4FF0 // 32 * 32, now)[2]
 
 
+@pytest.mark.slow
 @each("apart", [1, 3, 256, 257])
 @each(("entries", "least"), [(32, 50), (4, 3)])
 def test_no_line_stays_without_the_entry_of_its_page(apart: int, entries: int, least: int) -> None:
@@ -349,6 +350,7 @@ def test_it_is_as_its_plain_model(name: str, steps: list[tuple[str, int, int, in
         assert +total == +plain.seen
 
 
+@diagonal
 @pytest.mark.parametrize(
     "apart", first_quick([1, 256]), ids=["pages in a row", "pages that share a place of present_lines.pxd"]
 )

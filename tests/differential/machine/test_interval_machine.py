@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from plain_caches import modelled
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
@@ -68,6 +68,7 @@ LONGER = ("l1d.size=1K", "l1d.ways=2", "l1i.size=1K", "l1i.ways=2", "l2.size=4K"
           "l3.ways=4", "dtlb1.entries=4", "dtlb1.ways=4", "itlb1.entries=2", "itlb1.ways=2")  # fmt: skip
 
 
+@diagonal
 @pytest.mark.parametrize(
     ("machine", "changes"),
     first_quick([("core2", ()), ("core2", SMALLER), ("itanium2_ia32", ()), ("itanium2_ia32", LONGER)]),

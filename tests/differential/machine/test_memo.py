@@ -1,13 +1,14 @@
 """What the memo repeats is what the pipeline would have simulated."""
 
 import pytest
-from grids import each
+from grids import diagonal, each
 from machine_runs import PROGRAMS, run_machine
 
 MACHINES = ["itanium", "itanium2", "montecito"]
 QUICK = ["noploop", "fib", "epic", "sort"]
 
 
+@pytest.mark.slow
 @each("machine", MACHINES)
 @each("program", QUICK)
 def test_memo_changes_nothing(program, machine):
@@ -15,6 +16,7 @@ def test_memo_changes_nothing(program, machine):
 
 
 @pytest.mark.slow
+@diagonal
 @each("machine", MACHINES)
 @each("program", sorted({*PROGRAMS} - {*QUICK}))
 def test_memo_changes_nothing_on_any_other_example(program, machine):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import command
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from plain_caches import modelled
 from qemu_guests import ASSEMBLER, EXAMPLES, QEMU, assemble, guest
@@ -69,6 +69,7 @@ def named(machine: MissMachine) -> Counter[str]:
 
 
 @QEMU
+@diagonal
 @pytest.mark.parametrize("setting", first_quick(MACHINES, single=True))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_misses_are_those_of_the_machine_with_time(name: str, setting: Setting) -> None:
@@ -84,6 +85,7 @@ def test_misses_are_those_of_the_machine_with_time(name: str, setting: Setting) 
 
 
 @QEMU
+@diagonal
 @pytest.mark.parametrize("setting", first_quick([one for one in MACHINES if one[1] != INCLUSIVE], single=True))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_misses_are_those_of_a_plain_model(name: str, setting: Setting) -> None:
@@ -96,6 +98,7 @@ def test_misses_are_those_of_a_plain_model(name: str, setting: Setting) -> None:
     assert {name: named(alone)[name] for name in MISSES} == {name: expected[name] for name in MISSES}
 
 
+@diagonal
 @pytest.mark.parametrize("setting", first_quick(MACHINES, single=True))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_paths_have_the_misses_of_their_blocks(name: str, setting: Setting) -> None:

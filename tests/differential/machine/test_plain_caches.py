@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from plain_caches import modelled
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, guest
@@ -72,6 +72,7 @@ def compare(table: BlockTable, words: Recorder, name: str, changes: tuple[str, .
 
 
 @measured
+@diagonal
 @pytest.mark.parametrize(("machine", "changes"), first_quick(MACHINES))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_misses_are_those_of_plain_caches(name: str, machine: str, changes: tuple[str, ...]) -> None:
@@ -94,7 +95,7 @@ PAST_CACHES = """
     .balign 4096
 data: .skip 0x50000
     .text
-_start: mov $8, %ebp
+_start: mov $3, %ebp
     pcmpeqd %xmm0, %xmm0
 again: lea data(%rip), %rbx
     mov $1000, %ecx
@@ -128,4 +129,4 @@ each: mov (%rbx), %rax
 def test_prefetches_and_accesses_past_the_caches(machine: str, changes: tuple[str, ...], tmp_path: Path) -> None:
     """Stores that leave no line behind, software prefetches, which miss nothing, clflush, and strings of many lines."""
     found = compare(*read([assemble(tmp_path, PAST_CACHES)]), machine, changes)
-    assert found["CORE_L1D_READ_MISS"] > 8000
+    assert found["CORE_L1D_READ_MISS"] > 3000

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from core_schedules_build import compiled
-from grids import first_quick
+from example_counts import usual_size
+from grids import diagonal, few, first_quick
 from guests import SMALL
 from plain_core import MISPREDICTED, REDIRECTED, SOURCE_SHIFT, TAKEN, CoreWithStation, Kind, PlainCore, Response
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, guest
@@ -21,7 +22,7 @@ from pfmon.stream._stream import BlockTable, Recorder
 pytestmark = ASSEMBLER
 
 MACHINES = ["skylake", "icelake", "zen3", "zen4", "nehalem", "core2"]
-BLOCKS = 1500
+BLOCKS = usual_size(500, 1500)
 """Runs of blocks that are compared of a program."""
 FEW_ENTRIES = ("core.window=32", "core.scheduler=16", "core.loads=8", "core.stores=8", "core.fills=2")
 OTHER_WIDTH = ("core.width=3", "core.walkers=1")
@@ -157,7 +158,7 @@ def compare_both(
 
 @measured
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", first_quick(MACHINES, single=True))
+@pytest.mark.parametrize("machine", few(MACHINES, 3))
 def test_patterns_of_responses_are_scheduled_as_by_the_plain_core(machine: str, tmp_path: Path) -> None:
     """By their graphs, when a pattern has come twice in a row."""
     table, numbers = stream([random_program(7, 100, tmp_path, passes=30)])
@@ -170,6 +171,7 @@ def test_patterns_of_responses_are_scheduled_as_by_the_plain_core(machine: str, 
 
 @measured
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", first_quick(["sort", "lz", "nbody", "strings"]))
 def test_examples_are_scheduled_as_by_the_plain_core(name: str, machine: str) -> None:
@@ -181,10 +183,16 @@ def test_examples_are_scheduled_as_by_the_plain_core(name: str, machine: str) ->
 
 @measured
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=pytest.mark.exhaustive) for one in range(1, 30))])
-def test_random_code_is_scheduled_as_by_the_plain_core(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("seed", "machines"),
+    [
+        (0, ["skylake", "core2"]),
+        *(pytest.param(one, MACHINES, marks=pytest.mark.exhaustive) for one in range(30)),
+    ],
+)
+def test_random_code_is_scheduled_as_by_the_plain_core(seed: int, machines: list[str], tmp_path: Path) -> None:
     table, numbers = stream([random_program(seed, 300, tmp_path, passes=10)])
-    for machine in MACHINES:
+    for machine in machines:
         for rare in (1.0, 0.9, 0.5):
             compare_both(table, numbers, machine, rare)
         compare_both(table, numbers, machine, 0.9, *FEW_ENTRIES)
@@ -280,11 +288,15 @@ nbody takes 9% more on nehalem, 3% on core2, whose divisions and square roots ar
 @measured
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["nbody", *(pytest.param(one, marks=pytest.mark.exhaustive) for one in ("sort", "sha256"))]
+    ("name", "machines"),
+    [
+        ("nbody", ["skylake", "nehalem"]),
+        *(pytest.param(one, MACHINES, marks=pytest.mark.exhaustive) for one in ("nbody", "sort", "sha256")),
+    ],
 )
-def test_entries_by_part_change_few_cycles(name: str) -> None:
+def test_entries_by_part_change_few_cycles(name: str, machines: list[str]) -> None:
     table, numbers = stream([EXAMPLES / "x86_64" / name, *SMALL[name]])
-    for machine in MACHINES:
+    for machine in machines:
         timings, ends = timings_of(machine, table), []
         schedules = compiled().Schedules(table, timings, True)
         blocks = {number: schedules.description(number) for number in set(numbers[:BLOCKS])}

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from host_programs import needs
 from plain_cores import modelled_cores
 from qemu_guests import compile_c
@@ -113,6 +113,7 @@ def compare(table: BlockTable, words: Recorder, name: str, changes: tuple[str, .
     return happened
 
 
+@diagonal
 @pytest.mark.parametrize(("machine", "changes"), first_quick(MACHINES))
 @pytest.mark.parametrize("cores", first_quick([2, 3, 5]))
 @pytest.mark.parametrize("seed", first_quick([1, 2, 3]))
@@ -128,10 +129,21 @@ def test_misses_and_snoops_are_those_of_plain_mesi_caches(
 
 @pytest.mark.slow
 @needs("xz")
-@pytest.mark.parametrize("machine", ["skylake", "core2"])
-def test_a_parallel_compression_is_that_of_plain_mesi_caches(tmp_path: Path, machine: str) -> None:
-    (tmp_path / "text").write_text("".join(f"{i * 7919 % 10007}\n" for i in range(1500)))
-    words = [str(shutil.which("xz")), "-T2", "-0", "--block-size=4096", "-k", "-c", tmp_path / "text"]
+@pytest.mark.parametrize(
+    ("machine", "lines"),
+    [("skylake", 300), *(pytest.param(one, 1500, marks=pytest.mark.exhaustive) for one in ("skylake", "core2"))],
+)
+def test_a_parallel_compression_is_that_of_plain_mesi_caches(tmp_path: Path, machine: str, lines: int) -> None:
+    (tmp_path / "text").write_text("".join(f"{i * 7919 % 10007}\n" for i in range(lines)))
+    words = [
+        str(shutil.which("xz")),
+        "-T2",
+        "-0",
+        f"--block-size={lines * 4096 // 1500}",
+        "-k",
+        "-c",
+        tmp_path / "text",
+    ]
     table, stream = read(words, 100, 0)
     assert compare(table, stream, machine, (), 2)["read_hitm"] > 20
 

@@ -71,6 +71,7 @@ def test_there_are_enough_figures_of_each_kind(machine: str) -> None:
     assert {figure.kind for figure in figures(machine)} == set(KINDS)
 
 
+@pytest.mark.slow
 @each("machine", MACHINES)
 def test_half_of_the_figures_are_of_sources_that_no_configuration_cites(machine: str) -> None:
     cited = {key for key, source in sources().items() if cited_by_configuration(source)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, guest
 from x86_64_host import measured
@@ -77,6 +77,7 @@ def replay(words: Recorder, machines: Sequence[IntervalMachine]) -> None:
     compare(machines)
 
 
+@diagonal
 @pytest.mark.parametrize("machine", first_quick(MACHINES))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))
 def test_schedules_from_graphs_are_those_of_executed_parts(name: str, machine: str) -> None:
@@ -98,7 +99,7 @@ def seeds(first: int, slow: int, all_: int) -> list[object]:
 
 
 @measured
-@pytest.mark.parametrize("seed", seeds(0, 3, 50))
+@pytest.mark.parametrize("seed", seeds(0, 1, 50))
 def test_schedules_of_random_code_are_those_of_executed_parts(seed: int, tmp_path: Path) -> None:
     """Stores that are forwarded or not, accesses in two lines, divisions, flags, strings, branches and calls."""
     table, words = read([random_program(seed, LENGTH, tmp_path, passes=PASSES)])
@@ -113,7 +114,7 @@ SMALLER = (
 
 
 @measured
-@pytest.mark.parametrize("seed", seeds(100, 2, 20))
+@pytest.mark.parametrize("seed", seeds(100, 1, 20))
 def test_schedules_of_random_code_with_few_resources(seed: int, tmp_path: Path) -> None:
     """Buffers that are full most of the time, and caches that miss."""
     table, words = read([random_program(seed, LENGTH, tmp_path, passes=PASSES)])
@@ -161,6 +162,7 @@ def test_schedules_of_large_programs_are_those_of_executed_parts(name: str, mach
     compare(machines)
 
 
+@diagonal
 @pytest.mark.parametrize("graphs", [True, False])
 @pytest.mark.parametrize("machine", first_quick(MACHINES, single=True))
 @pytest.mark.parametrize("name", first_quick(PROGRAMS))

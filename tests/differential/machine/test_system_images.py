@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import system_images
-from grids import each
+from grids import diagonal, each
 from system_machine import INSERTED, bubbles, image, occurrences, on_machine, plainly, run
 
 from pfmon.counting._counting import CountAccumulator, Gate, Increments, MachineTotals
@@ -43,6 +43,7 @@ def test_walks_and_insertions_are_those_of_the_stream(name: str) -> None:
     assert (found["DTLB_FILLED"], found["ITLB_FILLED"]) == (plain.executed["itc.d"], plain.executed["itc.i"])
 
 
+@diagonal
 @each("name", IMAGES)
 @each("machine", ITANIUMS)
 def test_the_memo_changes_nothing(name: str, machine: str) -> None:
@@ -62,6 +63,7 @@ def test_instruction_by_instruction_the_same_happens(name: str) -> None:
     assert [one[what] for what in SAME] == [other[what] for what in SAME]
 
 
+@diagonal
 @each("name", IMAGES)
 @each("step", [1, 7, 100])
 def test_a_split_stream_has_the_same_walks_and_pages(name: str, step: int) -> None:
@@ -76,6 +78,7 @@ def test_a_split_stream_has_the_same_walks_and_pages(name: str, step: int) -> No
     assert [parts[what] for what in SAME] == [whole[what] for what in SAME]
 
 
+@diagonal
 @each("name", IMAGES)
 @each("machine", ITANIUMS)
 def test_levels_share_every_event_of_the_machine(name: str, machine: str) -> None:

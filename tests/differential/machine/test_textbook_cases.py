@@ -11,14 +11,13 @@ import pfmon
 
 QUICK = {"popcnt_chain", "popcnt_broken", "convert_chain", "unsorted", "sorted", "nbody"}
 """Loops of less than a second."""
-SMALLEST = 512
-"""Rows of the matrix that is always tried."""
 
 
 def marked(one: Case | Bound, name: str) -> object:
-    """A parameter, slow if its loop is long, and exhaustive if there is the same of another machine or size."""
+    """A parameter, slow if its loop is long, and exhaustive if there is the same of another machine or less memory."""
     marks = [] if name in QUICK else [pytest.mark.slow]
-    if name not in QUICK and (one.machine != "skylake" or (name == "columns" and one.size > SMALLEST)):
+    smallest = min((case.size for case in CASES if case.slow == name), default=one.size)
+    if name not in QUICK and (one.machine != "skylake" or (isinstance(one, Case) and one.size > smallest)):
         marks = [pytest.mark.exhaustive]
     return pytest.param(one, marks=marks, id=f"{name}-{one.size}-{one.machine}")
 

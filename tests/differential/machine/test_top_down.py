@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, few, first_quick
 from guests import SMALL
 from qemu_guests import ASSEMBLER, EXAMPLES, assemble, guest
 from x86_64_host import AVX512, MARKS
@@ -66,11 +66,11 @@ def test_slots_of_random_code_are_in_one_node(seed: int, tmp_path: Path) -> None
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(200, 220))
 def test_slots_of_random_code_with_few_resources_are_in_one_node(seed: int, tmp_path: Path) -> None:
-    few = ("core.window=16", "core.scheduler=8", "core.loads=4", "core.stores=4", "l1i.size=1K", "l1i.ways=2")
-    check_slots([random_program(seed, 200, tmp_path, passes=20)], *few)
+    little = ("core.window=16", "core.scheduler=8", "core.loads=4", "core.stores=4", "l1i.size=1K", "l1i.ways=2")
+    check_slots([random_program(seed, 200, tmp_path, passes=20)], *little)
 
 
-@pytest.mark.parametrize("name", first_quick(PROGRAMS))
+@pytest.mark.parametrize("name", first_quick(few(PROGRAMS, 6)))
 def test_slots_of_examples_are_in_one_node(name: str) -> None:
     check_slots([EXAMPLES / "x86_64" / name, *SMALL[name]])
 
@@ -87,6 +87,7 @@ def analysis(command: Sequence[str], machine: str) -> TopDown:
     return found
 
 
+@diagonal
 @pytest.mark.parametrize(
     "machine", first_quick(pytest.param(name, marks=AVX512) if name == "icelake" else name for name in MACHINES)
 )
@@ -128,6 +129,7 @@ KNOWN = {
 }
 
 
+@diagonal
 @pytest.mark.parametrize("machine", ["skylake", pytest.param("icelake", marks=AVX512)])
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_known_bottleneck_is_the_largest_node(name: str, machine: str, tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def test_every_case_accepted_against_libpfm_has_a_legal_assignment() -> None:
         assert legal(name, named(name, case), program(name, case["in"]).counters), case["id"]
 
 
+@pytest.mark.slow
 def test_other_values_differ_by_the_code_of_one_event_only() -> None:
     """L2D_OZQ_FULL is 0xe1 in Montecito's tables 4-19 and 4-21; 0xbc is ER_REJECT_ALL_L1_REQ in table 4-37."""
     code = pmu.get("montecito").registers["pmc4"].field("es")

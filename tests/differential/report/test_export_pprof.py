@@ -88,6 +88,7 @@ def test_values_are_the_samples_and_their_events(profile: Any) -> None:
     assert found == {stack: tuple(value[name] for name in ("", *EVENTS)) for stack, value in values.items()}
 
 
+@pytest.mark.slow
 def test_functions_have_the_weights_of_the_samples(profile: Any) -> None:
     functions = {one.id: profile.string_table[one.name] for one in profile.function}
     found: Counter[tuple[str, ...]] = Counter()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from command import pfmon
 from cpp_program import NAME, line, write_cpp_program
+from grids import diagonal
 from qemu_guests import ASSEMBLER, QEMU
 
 import pfmon as library
@@ -56,6 +57,7 @@ def by_addr2line(program: Path, addresses: list[int]) -> list[tuple[str, int, tu
 @pytest.mark.slow
 @QEMU
 @ASSEMBLER
+@diagonal
 @pytest.mark.parametrize("listed", [True, False], ids=["by .debug_aranges", "by units"])
 @pytest.mark.parametrize("version", [4, 5])
 def test_lines_and_inlined_functions_are_those_of_addr2line(version: int, listed: bool, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from call_log import PROGRAMS, log
-from grids import each
+from grids import diagonal, each
 from guests import EXAMPLES
 from ia64_assembly import BREAK, CODE
 from ia64_machine import BREAK as BREAK_REASON
@@ -22,6 +22,7 @@ def sampled(name: str, events: str, period: int, **options: object) -> pfmon.Run
     )
 
 
+@diagonal
 @each("name", PROGRAMS)
 @each("period", [1, 7, 100])
 def test_calls_are_those_of_the_log(name: str, period: int) -> None:
@@ -33,6 +34,7 @@ def test_calls_are_those_of_the_log(name: str, period: int) -> None:
         assert (sample.iip, sample.calls) == expected[number * period - 1]
 
 
+@diagonal
 @pytest.mark.parametrize("name", ["fib", "queens", "hashmap"])
 @pytest.mark.parametrize("memo", ["cpu_cycles"])
 def test_calls_of_samples_of_cycles_are_some_that_the_instruction_has(name: str, memo: str) -> None:

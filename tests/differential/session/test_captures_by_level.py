@@ -52,6 +52,7 @@ def reads(event: str, pmds: tuple[int, ...], ip_ear: IpEarRequest | None = None)
     monitored.finish()
 
 
+@pytest.mark.slow
 def test_data_ear_captures_loads_at_its_level() -> None:
     found = set()
     for read in reads("DATA_EAR_CACHE_LAT4", (36,)):
@@ -63,6 +64,7 @@ def test_data_ear_captures_loads_at_its_level() -> None:
     assert found
 
 
+@pytest.mark.slow
 def test_the_trace_buffer_captures_branches_at_its_level() -> None:
     sources = 0
     for read in reads("ETB_EVENT", (38, 39, *range(48, 64))):
@@ -75,6 +77,7 @@ def test_the_trace_buffer_captures_branches_at_its_level() -> None:
     assert sources
 
 
+@pytest.mark.slow
 def test_the_ip_ear_has_only_addresses_of_its_level() -> None:
     entries = early = 0
     for read in reads("IA64_INST_RETIRED", (38, 39, *range(48, 64)), IpEarRequest(0)):
@@ -187,6 +190,7 @@ def test_a_trace_is_read_back_from_its_registers(pmu: str, event: str) -> None:
     monitored.finish()
 
 
+@pytest.mark.slow
 def test_an_interruption_is_captured_with_its_handler() -> None:
     """From the instruction that was interrupted to the first of the handler (Montecito manual section 3.3.10.1)."""
     code = played(*PROGRAM)

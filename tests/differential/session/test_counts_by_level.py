@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 from example_counts import examples
-from grids import each
+from grids import diagonal, each
 from hypothesis import given
 from hypothesis import strategies as st
 from instruction_log import SIGNALS
@@ -88,6 +88,7 @@ def test_privileged_monitors_count_the_same_levels() -> None:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("pmu", IA64)
 @pytest.mark.parametrize("memo", [True, False])
 def test_levels_share_the_machines_events(pmu: str, memo: bool) -> None:

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from grids import each
+from grids import diagonal, each
 from guests import EXAMPLES
 from plain_last_branches import FILTERS, Taken, last_branches, last_calls, taken_branches
 from qemu_guests import compile_c
@@ -112,6 +112,7 @@ def test_depth_is_that_of_the_processor(pmu: str) -> None:
     check("queens", "3", pmu, "any")
 
 
+@diagonal
 @each("filters", ["any", "ind_jmp", "cond,any_ret"])
 @each("name", ["queens", "dispatch"])
 def test_exact_edges_are_those_of_the_log(name: str, filters: str) -> None:
@@ -136,12 +137,14 @@ NAMES = [
 ]
 
 
+@pytest.mark.slow
 @each("filters", NAMES)
 def test_filters_let_through_what_perf_says(filters: str) -> None:
     check("dispatch", "5", "skylake", filters)
 
 
 @pytest.mark.slow
+@diagonal
 @each("filters", NAMES)
 @each("name", ["fib", "queens", "hashmap"])
 def test_filters_let_through_what_perf_says_in_each_program(name: str, filters: str) -> None:
@@ -153,6 +156,7 @@ def test_programs_have_every_kind_of_branch() -> None:
     assert kinds == {"jcc", "jmp", "indirect jmp", "call", "indirect call", "ret"}
 
 
+@pytest.mark.slow
 @each("pmu", ["core2", "nehalem", "skylake", "icelake", "zen4"])
 def test_mispredicted_branches_are_those_that_the_counter_counts(pmu: str) -> None:
     run = pfmon.run(
@@ -179,6 +183,7 @@ def test_mispredicted_branches_are_those_that_the_counter_counts(pmu: str) -> No
     assert checked > 10
 
 
+@pytest.mark.slow
 def test_each_thread_has_its_own_records(tmp_path: Path) -> None:
     """By a recording's blocks and marks of threads: a branch's target is the next block of its thread."""
     program = compile_c(tmp_path, THREADS, "-pthread")
@@ -232,6 +237,7 @@ def test_cycles_between_branches_add_up_to_those_of_the_run() -> None:
     assert 0 <= cycles - sum(newest.values()) < 300  # those behind the last branch
 
 
+@pytest.mark.slow
 @each("pmu", ["core2", "nehalem", "zen4"])
 def test_processors_without_infos_have_no_cycles(pmu: str) -> None:
     run = sampled("queens", "3", pmu, "any", "instructions,branch-misses")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grids import each
+from grids import diagonal, each
 from lone_loads import BEFORE, LOOP, TIMES, built
 from x86_64_host import MARKS
 
@@ -44,6 +44,7 @@ def test_every_load_of_a_threshold_of_nothing_is_captured_in_order() -> None:
         assert sample.retired == BEFORE + (LOOP + 2) * number + 2
 
 
+@diagonal
 @each("pmu", SLOW)
 @each("stride", [8, 64, 4096, 8256])
 def test_sources_are_those_that_events_count(pmu: str, stride: int) -> None:

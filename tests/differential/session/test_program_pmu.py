@@ -11,7 +11,7 @@ import perfmon_calls as calls
 import pytest
 from driven_pmu import Driven
 from example_counts import examples
-from grids import first_quick
+from grids import diagonal, first_quick
 from guests import guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,6 +139,7 @@ def wild_pmc(draw: Any) -> bytes:
     return register(number, value & ~(1 << 6), flags=flags, smpl=draw(st.sampled_from([0, 1 << 5, 0x1FF00])))
 
 
+@diagonal
 @pytest.mark.parametrize("machine", first_quick([False, True]))
 @pytest.mark.parametrize("pmu", first_quick(["itanium", "itanium2", "montecito"]))
 def test_whatever_is_written_counts_or_is_refused(pmu: str, machine: bool) -> None:
@@ -217,6 +218,7 @@ def test_perf_samples_the_instructions_that_overflow(period: int, first: int, ev
     assert got == wanted[: 8 * 16384 // 24]
 
 
+@diagonal
 @pytest.mark.parametrize("machine", first_quick([False, True]))
 @pytest.mark.parametrize("pmu", first_quick(["itanium", "itanium2", "montecito"]))
 def test_whatever_perf_is_asked_for_counts_or_is_refused(pmu: str, machine: bool) -> None:

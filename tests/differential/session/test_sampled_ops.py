@@ -50,6 +50,7 @@ def test_every_load_has_its_address_and_no_other_op_has_one() -> None:
     assert loads == TIMES
 
 
+@pytest.mark.slow
 @each("period", [11, 13, 101])
 def test_a_sample_is_taken_after_so_many_ops(period: int) -> None:
     """The loop has six macro-operations, which a period without a common factor reaches all."""
@@ -60,6 +61,7 @@ def test_a_sample_is_taken_after_so_many_ops(period: int) -> None:
     assert any(capture.valid for _, capture in samples) and not all(capture.valid for _, capture in samples)
 
 
+@pytest.mark.slow
 @each("stride", [8, 64, 4096, 8256])
 def test_sources_are_those_that_events_count(stride: int) -> None:
     _, made, _, _ = built(stride)
@@ -95,6 +97,7 @@ def test_cycles_sample_ops_too() -> None:
     assert all((sample.iip == load) == capture.valid for sample, capture in samples)
 
 
+@pytest.mark.slow
 def test_the_histogram_of_loads_takes_them() -> None:
     _, made, load, _ = built(64)
     options = ("--pmu=zen3", "--no-cmd-output", "-e", "ibs_op", "--long-smpl-periods=1", "--smpl-module=dear-hist")
@@ -123,6 +126,7 @@ def test_one_op_is_sampled_at_a_time(events: list[str]) -> None:
         ZEN3.program(events)
 
 
+@pytest.mark.slow
 def test_sampling_is_switched_on_by_its_register() -> None:
     made = ZEN3.program(["IBS_OP", "EX_RET_INSTR"])
     assert made.writes == {"ibs_op_ctl": 0xA0000, "perf_ctl0": 0x5100C0}

@@ -7,7 +7,7 @@ from pathlib import Path
 import perf_calls
 import pytest
 from command import example, pfmon, refused
-from grids import each, first_quick
+from grids import diagonal, each, first_quick
 from monitoring_program import FD, WORK, call, counted, counting_by_perf, sampled, self_counting, self_sampling
 from perf_calls import attribute
 from qemu_guests import QEMU
@@ -76,6 +76,7 @@ def countable(pmu: str) -> list[str]:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("pmu", PMUS)
 def test_every_event_counts_inside_as_outside(tmp_path: Path, pmu: str, step: int) -> None:
@@ -148,6 +149,7 @@ def test_perf_counts_from_the_call_that_enables_to_the_one_that_disables(tmp_pat
     assert counts[1] > 0
 
 
+@diagonal
 @each(("event", "period"), [
     ("IA64_INST_RETIRED", 97), ("LOADS_RETIRED", 7), ("cycles", 113), ("NOPS_RETIRED", 211),
 ])  # fmt: skip

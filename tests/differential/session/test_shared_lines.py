@@ -115,6 +115,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_c(tmp_path_factory.mktemp("shared"), PROGRAM, "-g", "-pthread")
 
 
+@pytest.mark.slow
 def test_lines_are_those_of_a_plain_model(program: Path) -> None:
     one = guest([program], addresses=True, engine="x86_64")
     shared, recorder = SharedLines(one.table, LINE), Recorder()
@@ -151,6 +152,7 @@ def test_lines_move_more_often_the_shorter_turns_are(program: Path) -> None:
     assert moved[0] > moved[1] > moved[2]
 
 
+@pytest.mark.slow
 def test_the_report_is_printed(program: Path) -> None:
     lines = pfmon("--report=c2c", "--no-cmd-output", "--quantum=200", str(program)).stdout.splitlines()
     assert lines[0].startswith("# lines of 64 bytes that threads share and store to: ")

@@ -116,7 +116,7 @@ def test_reads_are_exact_between_any_two_instructions(
 
 
 @pytest.mark.slow
-@examples(30)
+@examples(10)
 @given(st.integers(0, 999), events, st.integers(1, 15), st.booleans(), st.booleans(), st.integers(1, 700))
 def test_the_interrupt_is_raised_at_the_instruction_of_the_overflow(
     seed: int, event: str, plm: int, pm: bool, machine: bool, period: int

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import system_images
-from grids import each
+from grids import diagonal, each
 from plain_monitors import Logged, Privilege, stepped
 
 import pfmon
@@ -61,6 +61,7 @@ def test_the_log_has_every_privilege() -> None:
 
 
 @pytest.mark.slow
+@diagonal
 @each("options", [GUEST, GUEST_SLOW], ids=["blocks", "slow"])
 @each("plms", [PLMS[:2], PLMS[2:4], PLMS[4:6], PLMS[6:]], ids=",".join)
 def test_the_systems_monitors_and_those_beside_agree_with_the_log(

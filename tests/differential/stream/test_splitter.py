@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from example_counts import examples
-from grids import each, few
+from grids import diagonal, each, few
 from guests import guest, quiet
 from hypothesis import given
 from hypothesis import strategies as st
@@ -143,6 +143,7 @@ class Stops:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("traced", few([False, True], 6))
 @pytest.mark.parametrize("source", few(SOURCES, 6))
 def test_parts_are_the_whole_instruction_by_instruction(source: str | int, traced: bool) -> None:
@@ -327,6 +328,7 @@ def test_code_triggers_are_reached_whenever_control_comes_there(max_block: int) 
     assert hits(m, [CODE, CODE + 16, CODE + 17, CODE + 48, CODE + 160]) == [10, 10, 10, 10, 0]
 
 
+@diagonal
 @each("max_block", [96, 1])
 @each(("reads", "writes"), [(True, True), (True, False), (False, True)])
 def test_data_triggers_are_reached_by_accesses_of_their_byte(reads: bool, writes: bool, max_block: int) -> None:

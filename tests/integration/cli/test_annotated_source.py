@@ -81,6 +81,7 @@ def test_a_line_has_the_stores_of_its_loop_wherever_it_is_inlined(
     assert counted(built, file)[line] == stores
 
 
+@pytest.mark.slow
 def test_lines_are_what_addr2line_says_of_the_instructions(built: Path) -> None:
     run = library.run([str(built / "main")], events="instructions", annotate="main", per_line=True, capture=True)
     assert run.annotated and run.lines
@@ -103,6 +104,7 @@ def symbol(program: Path, name: str) -> int:
     return next(int(row.split()[0], 16) for row in rows if row.endswith(f" {name}"))
 
 
+@pytest.mark.slow
 def test_a_short_file_is_printed_whole(built: Path) -> None:
     text = pfmon("-e", STORES, "--pmu=skylake", "--annotate=main.c", str(built / "main")).stdout
     rows = text[text.index("lines of ") :].splitlines()
@@ -113,6 +115,7 @@ def test_a_short_file_is_printed_whole(built: Path) -> None:
     assert len(rows) == 1 + MAIN.count("\n") and "200   8         cells[2] = i;" in " ".join(rows[8].split(" "))
 
 
+@pytest.mark.slow
 def test_of_a_long_file_the_lines_near_counts_are_printed(built: Path, tmp_path: Path) -> None:
     (tmp_path / "long.c").write_text("\n" * 300 + "int main(void)\n{\n    return 0;\n}\n" + "\n" * 40)
     subprocess.run(["cc", "-g", "-o", "long", "long.c"], cwd=tmp_path, check=True)
@@ -122,6 +125,7 @@ def test_of_a_long_file_the_lines_near_counts_are_printed(built: Path, tmp_path:
     assert sum(not row.startswith("...") for row in rows) == 13
 
 
+@pytest.mark.slow
 def test_a_file_that_is_gone_is_said_in_a_line(built: Path, tmp_path: Path) -> None:
     (tmp_path / "gone.c").write_text("int main(void) { return 0; }\n")
     subprocess.run(["cc", "-g", "-o", "gone", "gone.c"], cwd=tmp_path, check=True)
@@ -132,6 +136,7 @@ def test_a_file_that_is_gone_is_said_in_a_line(built: Path, tmp_path: Path) -> N
     assert len(rows) == 2 and rows[1].endswith(" 1")
 
 
+@pytest.mark.slow
 def test_a_recording_is_annotated_by_line(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert pfmon("record", str(built / "main")).returncode == 0
@@ -151,6 +156,7 @@ def test_mistakes_are_said_before_the_run(built: Path) -> None:
     assert "unknown code symbol 'mian'" in refused("-e", "cycles", "--annotate=mian", main)
 
 
+@pytest.mark.slow
 def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     for folder, value in (("one", 1), ("two", 2)):
         (tmp_path / folder).mkdir()
@@ -162,6 +168,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert "return 2;" in pfmon("-e", "cycles", "--annotate=two/same.c", main).stdout
 
 
+@pytest.mark.slow
 def test_a_source_of_an_object_that_the_program_opens_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     loop = "    for (int i = 0; i < n; i++)\n        s += i;\n"

@@ -136,6 +136,7 @@ def read_until(wanted: bytes, terminal: int) -> None:
     assert wanted in shown
 
 
+@pytest.mark.slow
 @needs("cc")
 def test_functions_of_the_recorded_program_are_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -67,6 +67,7 @@ def test_raw_samples_are_those_of_the_run(tmp_path: Path) -> None:
     assert list(library.read_samples(path)) == list(run.samples)
 
 
+@pytest.mark.slow
 @each(
     ("words", "said"),
     [

@@ -38,6 +38,7 @@ def test_a_file_is_a_machine(tmp_path: Path) -> None:
     assert "a guess" in information(f"--machine={file}")["l3.size"]
 
 
+@pytest.mark.slow
 @each(
     ("options", "words"),
     [

@@ -22,7 +22,7 @@ EMULATORS = {"x86_64": "qemu-x86_64", "ppc64": "qemu-ppc64"}
 ABSENT = re.compile(r"PROGRAM|\./\w+")
 """A program that is not here."""
 OF_OTHER_TESTS = ("docs/reports.md",)  # test_reports_page.py
-SLOW = ("--smt ", "hashmap 200000")
+SLOW = ("--smt ", "hashmap 200000", "hashmap 400000", "--unlimited", "ibs_op", "latency_gt", "cache_lat8")
 
 
 def blocks(page: str, kind: str) -> list[str]:

@@ -119,6 +119,7 @@ def test_each_miss_of_core_2s_first_level_looks_into_its_second() -> None:
     assert loads == looked > 1 and stores == owned > 1
 
 
+@pytest.mark.slow
 def test_the_architectures_pmu_goes_with_the_machines_that_have_it() -> None:
     for machine in ("core2", "nehalem"):
         own, architectural = (of("x86_64/hashmap", f"--machine={machine}", *words, "-e", "LLC_MISSES")
@@ -127,6 +128,7 @@ def test_the_architectures_pmu_goes_with_the_machines_that_have_it() -> None:
     assert "has the PMU of skylake" in refused("--machine=skylake", "--pmu=intel_v2", f"{EXAMPLES}/x86_64/fib", "3")
 
 
+@pytest.mark.slow
 @each("program", PROGRAMS)
 def test_their_samples_are_those_of_the_pmus_own_events(program: str) -> None:
     pairs = list(PROGRAMS[program].items())[:2]

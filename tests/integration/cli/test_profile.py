@@ -42,6 +42,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 @needs("cc")
 def test_counts_are_split_by_line(tmp_path: Path) -> None:
     """Each line of a loop's body has as many stores as the loop has turns, and all rows are the total."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grids import first_quick
+from grids import few, first_quick
 from qemu_guests import ASSEMBLER, QEMU, compile_c
 
 import pfmon
@@ -107,7 +107,7 @@ JIT_SCRIPT = "let s = 0; for (let i = 0; i < 3e6; i++) s += i % 7; console.log(s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", ["node", "java"])
+@pytest.mark.parametrize("program", few(["node", "java"], 1))
 def test_compilers_at_run_time_repeat(program: str, tmp_path: Path) -> None:
     """Threads that compile while others execute what was compiled: they take turns, and so the counts repeat."""
     (tmp_path / "Loop.java").write_text(JAVA)

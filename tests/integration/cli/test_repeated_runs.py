@@ -18,6 +18,7 @@ def test_equal_counts_are_said_to_be_equal() -> None:
     assert thrice.stdout.splitlines() == [output] * 3 + [*counts, "# 3 runs: all counts are equal"]
 
 
+@pytest.mark.slow
 def test_different_counts_have_a_mean_and_a_spread(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text(f"#!/bin/sh\necho x >> {tmp_path}/runs\nwhile read line; do :; done < {tmp_path}/runs\n")
@@ -32,6 +33,7 @@ def test_different_counts_have_a_mean_and_a_spread(tmp_path: Path) -> None:
     assert said == "# 3 runs: means; instructions differs between them"
 
 
+@pytest.mark.slow
 def test_a_run_that_was_ended_is_not_among_those_that_are_counted(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text(f"#!/bin/sh\n[ -e {tmp_path}/third ] && while :; do :; done\n"

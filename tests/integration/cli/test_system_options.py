@@ -6,9 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import pfmon
+from command import example, pfmon
 from elf_images import EM_X86_64, MB, Piece, elf_image, flat_image
 from grids import first_quick
+from ia64_assembly import assemble
 from shared_programs import folder, needs
 
 import pfmon as library
@@ -41,8 +42,11 @@ REFUSED = [
     ("--detach-children", "--detach-children is about a program under Linux"),
     ("--insecure -e cpu_cycles", "--insecure is about a program under Linux"),
     ("--dont-start -e cpu_cycles", "--dont-start is about a program under Linux"),
-    ("--cores=2", "--system runs one image on one processor: leave --cores out"),
-    ("--smt=/bin/true", "--system runs one image on one processor: leave a second program out"),
+    ("--cores=2", "--system runs one image, on processors of --processors or --smt-threads: leave --cores out"),
+    (
+        "--smt=/bin/true",
+        "--system runs one image, on processors of --processors or --smt-threads: leave a second program out",
+    ),
     ("--memory=0", "--memory=0: a size such as 512M or 8G is wanted"),
     ("--memory=3M", "--memory=3M: whole megabytes from 4M to 3G are wanted"),
     ("--memory=3073M", "--memory=3073M: whole megabytes from 4M to 3G are wanted"),
@@ -77,7 +81,10 @@ def test_options_of_systems_need_one(option: str) -> None:
 def test_recordings_have_their_system() -> None:
     done = pfmon("--system", GREETING, "--replay=x")
     assert done.returncode == 2
-    assert done.stderr == "pfmon: --system runs one image on one processor: leave --replay out\n"
+    assert (
+        done.stderr
+        == "pfmon: --system runs one image, on processors of --processors or --smt-threads: leave --replay out\n"
+    )
 
 
 def test_image_takes_no_arguments() -> None:
@@ -88,8 +95,17 @@ def test_image_takes_no_arguments() -> None:
     )
 
 
+PT_INTERP, PT_TLS = 3, 7
 IMAGES = [
     (b"#!/bin/sh\n", "not an ELF file"),
+    (
+        elf_image(MB, [Piece(b"\0" * 16, MB, MB), Piece(b"/lib/ld.so\0", MB, MB, kind=PT_INTERP)]),
+        "is a dynamically linked program, no system: run it without --system",
+    ),
+    (
+        elf_image(MB, [Piece(b"\0" * 16, MB, MB), Piece(b"\0" * 16, MB, MB, kind=PT_TLS)]),
+        "is a Linux program, no system: run it without --system",
+    ),
     (elf_image(MB, [Piece(b"\0" * 16, MB, MB)], machine=EM_X86_64), "is an x86-64 image; --system runs IA-64 ones"),
     (flat_image(bytes(64))[:130], "truncated ELF file: segment at physical address 0x100000 ends after the file does"),
     (
@@ -106,6 +122,35 @@ def test_bad_image_is_said_in_one_line(tmp_path: Path, data: bytes, message: str
     path.write_bytes(data)
     done = pfmon("--system", str(path))
     assert (done.returncode, done.stderr) == (2, f"pfmon: {path}: {message}\n")
+
+
+def test_linux_programs_are_said_to_be_none() -> None:
+    path = example("fib")
+    done = pfmon("--system", path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"pfmon: {path}: is a Linux program, no system: run it without --system\n",
+    )
+
+
+def test_an_image_without_vectors_is_told_what_it_lacks(tmp_path: Path) -> None:
+    """As a program that is linked at low addresses does, which runs into its first system call."""
+    path = tmp_path / "image"
+    path.write_bytes(flat_image(assemble(["break.i 0x100000"], MB)))
+    done = pfmon("--system", str(path))
+    assert done.returncode == 125
+    assert "(it has set no interruption vectors, CR.IVA; a program for Linux runs without --system), at" in done.stderr
+
+
+def test_all_levels_count_by_default() -> None:
+    """As perf counts a whole system; a level that is given is the only one."""
+    image = str(DATA / "privileges.elf")
+
+    def counted(**options: str) -> list[float]:
+        run = library.run((), system=image, events=["IA64_INST_RETIRED", "CPU_CYCLES"], capture=True, **options)
+        return [float(count.value or 0) for count in run.counts]
+
+    assert counted() == counted(priv_levels="0123,0123") > counted(priv_levels="u,u")
 
 
 def test_image_is_no_name_in_the_path() -> None:

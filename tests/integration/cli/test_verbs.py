@@ -56,6 +56,7 @@ def test_stat_writes_to_a_file(folder: Path) -> None:
     assert pfmon("stat", "-j", "-e", "loads_retired", *FIB).stdout.startswith("{")
 
 
+@pytest.mark.slow
 def test_a_recording_is_reported_and_annotated() -> None:
     recorded = pfmon("record", "-g", "-F", "99", *FIB)
     assert recorded.returncode == 0
@@ -112,6 +113,7 @@ def test_report_runs_a_program_too(folder: Path) -> None:
     assert (folder / "page.html").read_text().lower().startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("stat"), reason="the host has no stat")
 def test_a_program_of_the_same_name_runs_behind_two_dashes() -> None:
     assert pfmon("-e", "none", "--", "stat", "-c", "%F", "/").stdout == "directory\n"
@@ -158,6 +160,7 @@ def without_effect(verb: str) -> list[list[str]]:
     return [[f"--{one.long}={one.value}" if one.value else f"--{one.long}"] for one in own]
 
 
+@pytest.mark.slow
 def test_options_without_effect_change_nothing(folder: Path) -> None:
     assert pfmon("record", *FIB).returncode == 0
     plain = (folder / "pfmon.data").read_bytes()
@@ -169,6 +172,7 @@ def test_options_without_effect_change_nothing(folder: Path) -> None:
     assert (folder / "pfmon.data").read_bytes() == plain
 
 
+@pytest.mark.slow
 def test_an_x86_64_program_is_recorded() -> None:
     assert pfmon("record", str(EXAMPLES / "x86_64" / "fib"), "9").returncode == 0
     assert "all cycles" in pfmon("report").stdout

@@ -191,6 +191,7 @@ def test_console_to_a_terminal_ends_lines_as_terminals_want(kernels: Path) -> No
     os.close(main)
     assert b"earlycon: " in text
     assert b"\r\n[" in text
+    assert b"\r\r" not in text
 
 
 KINDS = ["rfi", "cover", "bsw.1", "bsw.0", "ptc.l", "itc.d", "itc.i", "epc", "tpa", "itr.d", "ptc.e", "rsm", "ssm"]
@@ -228,6 +229,7 @@ def test_interrupt_is_the_system_s_and_two_end_the_run(kernels: Path, tmp_path: 
     main, other = os.openpty()
     script = 'echo ready; while read line; do echo "<$line>"; done'
     command = ["--system", str(kernels / "vmlinux-plain"), "--initrd", initrd(tmp_path, script), "--exit-on", "<end>"]
+    command += ["--session-timeout", "60"]  # it ends also if the test fails
     with subprocess.Popen(
         [sys.executable, "-m", "pfmon", *command, *COUNTED],
         stdin=other,

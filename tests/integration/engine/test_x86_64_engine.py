@@ -116,7 +116,7 @@ def signals(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", first_quick(["addresses", "totals", "stream"]))
+@pytest.mark.parametrize("way", [pytest.param("addresses", marks=pytest.mark.exhaustive), "totals", "stream"])
 def test_signals_mappings_and_processes_are_as_natively(signals: Path, way: str) -> None:
     """Faults at exact instructions, nested handlers, alternate stacks, restarted calls, code that changes."""
     native = subprocess.run([signals], capture_output=True, check=False)
@@ -148,6 +148,7 @@ def test_frames_of_signals_hold_the_state_of_the_processor(processor: str, tmp_p
     ]
 
 
+@pytest.mark.slow
 def test_faulting_instruction_does_not_retire(tmp_path: Path) -> None:
     """Three instructions before the store that faults; none of the instructions behind it."""
     body = "mov $1, %eax\n nop\n mov $8, %edi\n mov %eax, (%rdi)\n nop\n nop\n"
@@ -156,6 +157,7 @@ def test_faulting_instruction_does_not_retire(tmp_path: Path) -> None:
         assert counted([program], *way, status=139) == 3
 
 
+@pytest.mark.slow
 def test_string_instruction_retires_once(tmp_path: Path) -> None:
     body = (
         "lea -4096(%rsp), %rdi\n mov %rdi, %rsi\n mov $500, %ecx\n rep movsb\n xor %ecx, %ecx\n rep stosq\n"
@@ -165,6 +167,7 @@ def test_string_instruction_retires_once(tmp_path: Path) -> None:
     assert {counted([program], *way) for way in WAYS.values()} == {9}
 
 
+@pytest.mark.slow
 def test_records_of_string_instructions_stay_in_one_buffer(tmp_path: Path) -> None:
     """Five words a turn, behind up to four others: they reach the end of a buffer, of 32,768 words, at every place."""
     body = """
@@ -188,6 +191,7 @@ def test_records_of_string_instructions_stay_in_one_buffer(tmp_path: Path) -> No
         assert {counted([program], *WAYS[way]) for way in ("totals", "addresses")} == {6 * 40000 + 4 + words}
 
 
+@pytest.mark.slow
 def test_indirect_branches_whose_low_16_bits_are_equal(tmp_path: Path) -> None:
     """Three functions share an entry of the table of indirect branches (blocks.c)."""
     body = """
@@ -380,6 +384,7 @@ def test_stopped_run_has_the_counts_so_far(tmp_path: Path) -> None:
         assert done.returncode == 124 or "INSTRUCTIONS_RETIRED" in done.stdout
 
 
+@pytest.mark.slow
 def test_program_that_kills_itself_is_counted_up_to_there(tmp_path: Path) -> None:
     body = "mov $39, %eax\n syscall\n mov %eax, %edi\n mov $9, %esi\n mov $62, %eax\n syscall\n nop\n"
     program = str(assemble(tmp_path, body))
@@ -431,6 +436,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 def test_areas_lie_at_addresses_that_differ_from_run_to_run(tmp_path: Path) -> None:
     """Those that translated code reaches, the runtime's file, the ring (state.h, STATE_RING)."""
     (tmp_path / "areas.c").write_text(AREAS)
@@ -441,6 +447,7 @@ def test_areas_lie_at_addresses_that_differ_from_run_to_run(tmp_path: Path) -> N
     assert all(len(set(addresses)) > 1 for addresses in zip(*runs, strict=True)), runs
 
 
+@pytest.mark.slow
 def test_accesses_of_the_engine_need_not_be_aligned(tmp_path: Path) -> None:
     """Programs set the flag AC to find out about their processor: the engine's own accesses, and the runtime's, are as
     without it."""

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from grids import diagonal
 from x86_64_host import ENGINE, MARKS, PFMON, WAYS, compiled, pfmon
 
 pytestmark = MARKS
@@ -41,6 +42,7 @@ def test_calls_with_its_memory_fail_as_natively_without_it(program: Path) -> Non
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("way", ["totals", "addresses"])
 @pytest.mark.parametrize(
     "seed", [*range(1, 3), *(pytest.param(n, marks=pytest.mark.exhaustive) for n in range(3, 200))]

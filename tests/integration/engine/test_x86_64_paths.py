@@ -16,6 +16,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("paths"), "paths", "-static")
 
 
+@pytest.mark.slow
 def test_paths_compute_what_the_program_does_natively(program: Path, tmp_path: Path) -> None:
     """One instruction a block, words of blocks, addresses and counters give the same count."""
     native = subprocess.run([program], capture_output=True, text=True, check=True).stdout

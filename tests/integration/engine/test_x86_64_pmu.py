@@ -148,6 +148,7 @@ def test_events_count_the_same_from_inside_and_outside(name: str, tmp_path: Path
     assert int.from_bytes(inside.stdout, "little") == int(count)
 
 
+@pytest.mark.slow
 def test_counts_repeat(events: Path) -> None:
     first, second = (lines("--guest-pmu", events, "ring", "1") for _ in range(2))
     assert first == second
@@ -163,6 +164,7 @@ def test_overflows_send_as_many_signals(period: int, events: Path) -> None:
     assert found == [50_000 // period, 0, 1, 50_000]
 
 
+@pytest.mark.slow
 def test_overflows_of_random_periods(events: Path) -> None:
     draw = random.Random(7)
     for _ in range(3):

@@ -90,6 +90,7 @@ def test_confined_programs_have_no_pmu(events: Path) -> None:
 # --- descriptors, processes, what describes the PMU
 
 
+@pytest.mark.slow
 def test_descriptors_are_copied_and_closed(events: Path) -> None:
     expected = ["25", "50", "closed -1 Bad file descriptor", "3000", "1 Too many open files"]
     assert lines(EXACT, events, "descriptors") == expected
@@ -148,6 +149,7 @@ def test_child_has_its_parent_s_descriptors(ids: list[str], events: Path) -> Non
     assert lines(EXACT, *ids, events, "inherited") == ["read 0 ", "map -1 Invalid argument", "0 1", "1 3000"]
 
 
+@pytest.mark.slow
 @needs("perf")
 def test_perf_stat_counts_a_command(tmp_path: Path) -> None:
     """A program of Debian's, unchanged."""
@@ -170,6 +172,7 @@ def test_cpuid_describes_the_pmu(model: str, events: Path) -> None:
     assert (ebx, ecx, edx) == (0, 0, fixed | bank.width << 5 if version > 1 else 0)
 
 
+@pytest.mark.slow
 def test_files_describe_the_pmu() -> None:
     place = "/sys/bus/event_source/devices"
     assert lines(EXACT, "ls", f"{place}/cpu") == [

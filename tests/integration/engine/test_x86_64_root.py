@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from confined_roots import TOTALS, make_root, run
-from grids import first_quick
+from grids import few, first_quick
 from renaming import renaming
 from x86_64_host import MARKS, PFMON, counted
 
@@ -21,6 +21,7 @@ pytestmark = MARKS
 # ---------------------------------------------------------------- as in a root of its own
 
 
+@pytest.mark.slow
 @NEEDS_ROOT
 def test_calls_with_paths_give_what_they_give_after_chroot(programs: Path, tmp_path: Path) -> None:
     """Descriptors, contents, errors, links, rights, times, directories, sockets, scripts and executed programs."""
@@ -32,7 +33,7 @@ def test_calls_with_paths_give_what_they_give_after_chroot(programs: Path, tmp_p
 
 
 @NEEDS_ROOT
-@pytest.mark.parametrize("seed", first_quick(range(20)))
+@pytest.mark.parametrize("seed", first_quick(few(range(20), 4)))
 def test_random_calls_do_what_they_do_after_chroot(programs: Path, tmp_path: Path, seed: int) -> None:
     """The same ones succeed and have the same effects. Of those that fail for two reasons at once some say the other
     one (of 3000 calls less than six)."""
@@ -81,6 +82,7 @@ def escapes(outside: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_no_name_leads_out(outside: Path) -> None:
     """By calls of all kinds (``finds`` of x86_64_root.c)."""
     with socket.socket(socket.AF_UNIX) as server:
@@ -116,6 +118,7 @@ def test_renaming_meanwhile_leads_nowhere_outside(outside: Path) -> None:
 # ---------------------------------------------------------------- with --sysroot alone
 
 
+@pytest.mark.slow
 def test_program_with_its_libraries_counts_the_same_with_a_root(linked: Path, tmp_path: Path) -> None:
     """Named as in its root, with the same files; and in a root that holds nothing."""
     (tmp_path / "empty").mkdir()
@@ -131,12 +134,14 @@ def test_program_with_its_libraries_counts_the_same_with_a_root(linked: Path, tm
     assert counted(inside, *wanted) == counted(inside, *wanted, "--slow")
 
 
+@pytest.mark.slow
 def test_confined_counts_are_the_same_each_time(linked: Path) -> None:
     words = ("-e", "instructions_retired", f"--sysroot={linked}", "--confine")
     program = [str(linked / "bin" / "sh"), "-c", "cd /etc; echo *; read x < mine; exit 0"]
     assert counted(program, *words) == counted(program, *words) == counted(program, *words, "--slow")
 
 
+@pytest.mark.slow
 def test_files_are_found_below_the_root_first_and_else_where_the_user_has_them(linked: Path, tmp_path: Path) -> None:
     (tmp_path / "own").write_text("own\n")
     words = [str(linked / "bin" / "cat"), "/etc/mine", str(tmp_path / "own"), "own"]
@@ -193,6 +198,7 @@ def test_names_of_all_kinds_are_those_below_the_root_that_are_there(tmp_path: Pa
         assert (datagrams.recv(9), datagrams.recv(9)) == (b"one", b"two")
 
 
+@pytest.mark.slow
 def test_executed_programs_have_the_root_too(linked: Path, tmp_path: Path) -> None:
     """The shell's child and a script find their interpreter, their libraries and their files below the root."""
     script = linked / "script"
@@ -218,6 +224,7 @@ def test_script_as_the_program_has_its_interpreter_and_its_name_in_the_root(
     assert done.returncode == 0 and done.stdout.splitlines()[0] == "/named x"
 
 
+@pytest.mark.slow
 def test_names_are_those_in_the_root(linked: Path) -> None:
     """Of the program, the working directory and mappings."""
     script = "cd /etc; pwd; cat /proc/self/maps; ls /proc/self/exe -l 2>&1"

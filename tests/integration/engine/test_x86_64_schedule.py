@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from following import EVENT, counted, follow, tasks
-from grids import few
+from grids import diagonal, few
 from host_programs import RUNS_X86_64
 from qemu_guests import compile_c
 from x86_64_host import PFMON, compiled, pfmon
@@ -26,15 +26,16 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("followed", [False, True], ids=["alone", "followed"])
 @pytest.mark.parametrize("what", ALIKE)
 def test_processes_do_what_they_do_natively_and_repeat(what: str, followed: bool, families: Path) -> None:
     native = subprocess.run([families, what], capture_output=True, check=True, timeout=60)
-    runs = [follow(families, what, follow_all=followed) for _ in range(3)]
-    assert [(run.output, run.status) for run in runs] == [(native.stdout, 0)] * 3
+    runs = [follow(families, what, follow_all=followed) for _ in range(2)]
+    assert [(run.output, run.status) for run in runs] == [(native.stdout, 0)] * 2
     assert len({run.retired for run in runs}) == 1
     if followed:
-        assert counted(runs[0]) == counted(runs[1]) == counted(runs[2])
+        assert counted(runs[0]) == counted(runs[1])
 
 
 def test_processes_have_numbers_of_the_run() -> None:
@@ -44,6 +45,7 @@ def test_processes_have_numbers_of_the_run() -> None:
     assert run.output == b"1000\n1000 1001\n1002\n1000\n"
 
 
+@pytest.mark.slow
 def test_proc_has_the_processes_of_the_run() -> None:
     script = """sleep 9 & sleep 1; cd /proc; echo [0-9]*
 read -r line < $!/comm; echo $line; tr '\\0' ' ' < $!/cmdline; echo
@@ -109,6 +111,7 @@ show self; sleep 9 & sleep 1; show $!; sh -c 'read -r a b c d e f rest < /proc/$
     assert run.stdout.startswith("R 1000 1000\nS 1000 1000\n1000 1000\n"), run
 
 
+@pytest.mark.slow
 def test_sleeps_of_several_processes_take_no_time_of_the_host() -> None:
     began = time.monotonic()
     run = follow("/bin/sh", "-c", "date +%s; sleep 5000 & sleep 2000; date +%s; wait; date +%s")
@@ -177,9 +180,9 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_shells_repeat_with_their_native_output(name: str) -> None:
     native = subprocess.run(PROGRAMS[name], capture_output=True, check=False)
-    runs = [follow(*PROGRAMS[name]) for _ in range(3)]
+    runs = [follow(*PROGRAMS[name]) for _ in range(2)]
     assert {(run.output, run.status) for run in runs} == {(native.stdout, native.returncode)}
-    assert counted(runs[0]) == counted(runs[1]) == counted(runs[2])
+    assert counted(runs[0]) == counted(runs[1])
 
 
 @pytest.mark.slow
@@ -188,9 +191,9 @@ def test_make_with_several_jobs_repeats(tmp_path: Path) -> None:
         "T=a b c d e f\nall: $(T)\n\t@echo $^\n$(T):\n\t@for i in 1 2; do echo $@ $$i | sed s/x/y/ > /dev/null; done\n"
         ".PHONY: all $(T)\n"
     )
-    runs = [follow("/usr/bin/make", "-s", "-j4", "-C", tmp_path) for _ in range(3)]
-    assert [run.output for run in runs] == [b"a b c d e f\n"] * 3
-    assert counted(runs[0]) == counted(runs[1]) == counted(runs[2])
+    runs = [follow("/usr/bin/make", "-s", "-j4", "-C", tmp_path) for _ in range(2)]
+    assert [run.output for run in runs] == [b"a b c d e f\n"] * 2
+    assert counted(runs[0]) == counted(runs[1])
 
 
 POOL = """
@@ -226,7 +229,7 @@ def test_python_s_processes_repeat(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", few(range(1, 401), 2))
+@pytest.mark.parametrize("seed", few(range(400, 0, -1), 1))
 def test_processes_that_do_random_things_repeat(seed: int, tmp_path: Path) -> None:
     """Those of the run that are left, waiting or stopped, end with it; nothing hangs."""
     program = compiled(tmp_path, "wild_processes", "-static", "-pthread")

@@ -121,9 +121,15 @@ def test_threads_that_do_random_things_end(tmp_path: Path, seed: int) -> None:
 # ---------------------------------------------------------------- the order
 
 
-@pytest.mark.parametrize("part", first_quick(["conditions", *(part for part in REPEATED if part != "conditions")]))
-def test_runs_have_the_same_counts(threads: str, part: str, tmp_path: Path) -> None:
-    runs = 2 if part == "conditions" else 10
+@pytest.mark.parametrize(
+    ("part", "runs"),
+    [
+        ("conditions", 2),
+        *(pytest.param(part, 3, marks=pytest.mark.slow) for part in REPEATED if part != "conditions"),
+        *(pytest.param(part, 10, marks=pytest.mark.exhaustive) for part in REPEATED),
+    ],
+)
+def test_runs_have_the_same_counts(threads: str, part: str, runs: int, tmp_path: Path) -> None:
     assert len({instructions(tmp_path, threads, part) for _ in range(runs)}) == 1
 
 
@@ -186,6 +192,7 @@ RETIRED = 3 * 9 + 4 * (1 + 2 * 200_000 + 3) + 3 * 2
 """Three times the call, four times the loop and the end; each thread begins behind the call."""
 
 
+@pytest.mark.slow
 def test_threads_that_do_not_meet_have_the_counts_of_their_instructions(tmp_path: Path) -> None:
     program = assemble(tmp_path, INDEPENDENT)
     assert set(outcomes([program], tmp_path).values()) == {(0, "", RETIRED)}
@@ -308,6 +315,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 def test_no_system_call_is_left_out_when_a_signal_arrives(tmp_path: Path) -> None:
     program = compile_c(tmp_path, INTERRUPTED_CALLS)
     assert without_input(*COUNT, "--host-clock", str(program)).returncode == 0

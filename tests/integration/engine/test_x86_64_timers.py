@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from grids import first_quick
+from grids import diagonal, first_quick
 from qemu_guests import assemble
 from x86_64_host import ENGINE, MARKS, PFMON, WAYS, compiled, counted, outcomes, pfmon
 
@@ -44,6 +44,7 @@ def armed(tmp_path: Path, body: str, which: int = 0, first: int = 1000, interval
     return str(assemble(tmp_path, body + TIMER, symbols))
 
 
+@diagonal
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("filler", [0, 3, 40])
 def test_timer_s_signal_comes_at_its_instruction(filler: int, way: str, tmp_path: Path) -> None:

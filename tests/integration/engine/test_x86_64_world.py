@@ -105,6 +105,7 @@ def test_devices_are_numbered_and_blocks_have_one_size() -> None:
     assert said(f"[os.stat(path)[2] for path in {paths[:4]}]", "--host-ids") == host[:4]
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_ids_cannot_be_changed() -> None:
     script = """
@@ -119,6 +120,7 @@ for call, wanted in ((os.setuid, 0), (os.setgid, 7), (os.setuid, 1000), (os.setg
     assert output([PYTHON, "-S", "-E", "-c", script]).split() == ["refused", "refused", "done", "done"]
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_signals_and_waits_take_the_own_number() -> None:
     """kill(1000), the sender in siginfo, the parent's number in a child, the child's number from fork."""
@@ -201,6 +203,7 @@ def test_directories_are_read_as_natively(count: int, directories: Path, tmp_pat
 # ---------------------------------------------------------------- /proc
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_proc_shows_the_program() -> None:
     program = os.path.realpath(PYTHON)
@@ -301,6 +304,7 @@ def test_programs_that_read_proc_repeat(words: list[str], tmp_path: Path) -> Non
     assert len(runs) == 1 and "INSTRUCTIONS_RETIRED" in next(iter(runs))
 
 
+@pytest.mark.slow
 @HAS_PYTHON
 def test_program_that_executes_its_own_file_executes_itself(tmp_path: Path) -> None:
     words = "['python3', '-S', '-c', 'print(6 * 7)']"

@@ -211,11 +211,22 @@ def in_a_folder(binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.want)
+LONG = ("python3", "html", "record", "annotate", "--report", "-r 3", "--per-function")
+"""What makes a command long."""
+
+
+def marked(task: Task) -> object:
+    """The case of a test, slow if one of its commands is long."""
+    long = any(word in command for command in task.typed for word in LONG)
+    return pytest.param(task, id=task.want, marks=[pytest.mark.slow] * long)
+
+
+@pytest.mark.parametrize("task", map(marked, TASKS))
 def test_a_newcomer_sees_what_she_wants(task: Task) -> None:
     task.check()
 
 
+@pytest.mark.slow
 def test_a_script_gets_json_alone() -> None:
     done = pfmon("--json", "./slow", "5000")
     assert done.stderr.startswith("heads ")
@@ -223,12 +234,14 @@ def test_a_script_gets_json_alone() -> None:
     assert counts["instructions"] > counts["branches"] > counts["branch-misses"] > 1000
 
 
+@pytest.mark.slow
 def test_a_spreadsheet_gets_a_table_alone() -> None:
     rows = list(csv.DictReader(StringIO(pfmon("--csv", "./slow", "5000").stdout)))
     assert [row["event"] for row in rows][:4] == ["cycles", "instructions", "branches", "branch-misses"]
     assert all(int(row["value"]) >= 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_a_flame_graph_has_every_call(tmp_path: Path) -> None:
     assert pfmon("--export", "collapsed:slow.folded", "./slow").returncode == 0
     stacks = dict(line.rsplit(" ", 1) for line in (tmp_path / "slow.folded").read_text().splitlines())
@@ -236,6 +249,7 @@ def test_a_flame_graph_has_every_call(tmp_path: Path) -> None:
     assert coin > sum(map(int, stacks.values())) / 2
 
 
+@pytest.mark.slow
 def test_an_edit_and_a_build_later_she_sees_what_it_changed(tmp_path: Path) -> None:
     assert pfmon("record", "./slow", "5000").returncode == 0
     (tmp_path / "slow.c").write_text("/* faster? */\n" + SLOW.replace("& 1)", "& 3)"))
@@ -251,6 +265,7 @@ def test_an_edit_and_a_build_later_she_sees_what_it_changed(tmp_path: Path) -> N
         assert re.search(pattern, done.stdout, re.M), done.stdout
 
 
+@pytest.mark.slow
 @needs("perf")
 def test_perf_report_reads_the_profile() -> None:
     assert pfmon("--export", "perf-data:perf.data", "./slow").returncode == 0

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from grids import each
+from grids import diagonal, each
 
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, FAULT, AddressSpace, Processor
@@ -149,6 +149,7 @@ def interrupt(machine: Machine, at: set[int], flags: int = 0) -> Callable[[Machi
 
 
 @pytest.mark.slow
+@diagonal
 @each("name", ["epic", "queens", "nbody", "sort"])
 @each("max_block", [1, 96])
 @each("alternate", [False, True])

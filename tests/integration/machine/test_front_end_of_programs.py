@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from grids import each
+from grids import diagonal, each
 from machine_code import run_code
 from machine_runs import EXAMPLES, PROGRAMS, run_machine
 from totals import signal_totals
@@ -89,6 +89,7 @@ def test_every_branch_is_in_one_class_and_every_read_in_one_place(program: str, 
 
 
 @pytest.mark.slow
+@diagonal
 @each("machine", ["itanium", "itanium2", "montecito"])
 @each("program", PROGRAMS)
 def test_so_it_is_for_every_example(program: str, machine: str) -> None:

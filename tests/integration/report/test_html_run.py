@@ -229,6 +229,7 @@ def test_ten_thousand_functions_open_in_two_seconds(tmp_path: Path) -> None:
     assert min(times) < 2000
 
 
+@pytest.mark.slow
 @needs("chromium-headless-shell")
 def test_what_the_model_leaves_out_is_said_below_the_cycles(tmp_path: Path) -> None:
     run = library.run(HASHMAP, report="html", capture=True)

@@ -57,6 +57,7 @@ def counted(program: Path, *words: str) -> dict[str, int]:
     return {one["name"]: one["count"] for one in done["events"]}
 
 
+@pytest.mark.slow
 def test_false_sharing_moves_a_line_in_each_turn_and_takes_time(together: Path, apart: Path) -> None:
     events = ("--cores=2", "-e", f"{HITM},{CYCLES}")
     shared, padded = counted(together, *events), counted(apart, *events)
@@ -67,6 +68,7 @@ def test_false_sharing_moves_a_line_in_each_turn_and_takes_time(together: Path, 
     assert shared[CYCLES] > one_core[CYCLES] + 2 * TURNS * 30
 
 
+@pytest.mark.slow
 def test_a_report_names_the_line_that_is_falsely_shared(together: Path, apart: Path) -> None:
     found: dict[str, Any] = json.loads(
         pfmon("--json", "--no-cmd-output", "--cores=2", "--report=c2c", str(together)).stdout
@@ -83,6 +85,7 @@ def test_a_report_names_the_line_that_is_falsely_shared(together: Path, apart: P
     assert "counters (false sharing)" not in pfmon("--no-cmd-output", "--cores=2", "--report=c2c", str(apart)).stdout
 
 
+@pytest.mark.slow
 def test_answers_of_cores_are_of_loads_that_hit_l3(together: Path) -> None:
     found = counted(together, "--cores=3", "-e", ",".join((*ANSWERS[:3], "MEM_LOAD_RETIRED.L3_HIT")))
     found |= counted(together, "--cores=3", "-e", ANSWERS[3])
@@ -101,6 +104,7 @@ def test_one_core_is_what_there_is_without_the_option(together: Path, machine: s
     assert counted(together, *events) == counted(together, "--cores=1", *events)
 
 
+@pytest.mark.slow
 def test_several_cores_count_the_same_each_time(together: Path) -> None:
     events = ("--cores=2", "-e", f"{HITM},{CYCLES},LONGEST_LAT_CACHE.REFERENCE")
     assert counted(together, *events) == counted(together, *events)

@@ -56,6 +56,7 @@ def test_cycles_with_so_many_and_more_add_up_to_the_count(event: str, most: int)
     assert by_threshold == sorted(by_threshold, reverse=True)
 
 
+@pytest.mark.slow
 def test_edges_are_beginnings_of_cycles_that_count() -> None:
     level, edges = counts("lz", [INSTRUCTIONS] * 2, event_thresholds=[1, 1], edge="n,y")
     idle, ends = counts("lz", [INSTRUCTIONS] * 2, event_thresholds=[1, 1], invert="y,y", edge="n,y")

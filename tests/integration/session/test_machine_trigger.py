@@ -53,6 +53,7 @@ def test_counting_begins_behind_the_instruction_that_it_happened_to(program: str
     ]
 
 
+@pytest.mark.slow
 @each("program", [PPC, X86])
 @each("times", [1, 999, 4321])
 def test_cycles_behind_a_cycle_are_all_others(program: str, times: int) -> None:

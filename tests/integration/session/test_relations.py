@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from grids import each, first_quick, sampled
+from grids import diagonal, each, first_quick, sampled
 from guests import SMALL, guest, quiet
 
 from pfmon.counting.totals.countable import check_countable
@@ -92,6 +92,7 @@ def test_checkpoint_counts_three_instructions_a_call(n: int) -> None:
     assert count("fib", [str(n)], "IA64_INST_RETIRED", irange=entry) == 3 * calls[n]
 
 
+@diagonal
 @pytest.mark.parametrize("pmu", first_quick(["itanium", "itanium2", "montecito"]))
 @pytest.mark.parametrize("name", first_quick(["epic", "fib", "strings"]))
 def test_functions_and_blocks_sum_to_the_total_of_every_exact_event(name: str, pmu: str) -> None:

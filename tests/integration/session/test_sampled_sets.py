@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from grids import diagonal
 
 import pfmon
 from pfmon.errors import PfmonError
@@ -20,6 +21,7 @@ def stamp(nth: int, period: int, turn: int, number: int, sets: int) -> int:
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("event", ["ia64_inst_retired", "ia64_inst_retired,cpu_cycles"], ids=["exact", "machine"])
 @pytest.mark.parametrize(("period", "turn", "sets"), [(700, 1000, 2), (1, 37, 3), (1001, 250, 2)])
 def test_each_set_is_sampled_while_it_is_its_turn(event: str, period: int, turn: int, sets: int) -> None:

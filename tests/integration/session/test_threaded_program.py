@@ -13,6 +13,7 @@ EVENTS = ["cpu_op_cycles_all", "ia64_inst_retired", "loads_retired", "nops_retir
 EXACT = EVENTS[1:]
 
 
+@pytest.mark.slow
 @each("cores", [1, 2])
 @each("threads", [1, 2, 3, 8])
 def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int, cores: int) -> None:
@@ -28,6 +29,7 @@ def test_the_program_does_what_it_does_alone(tmp_path: Path, threads: int, cores
     assert second.retired > 0
 
 
+@pytest.mark.slow
 @each("cores", [1, 2])
 def test_sampling_counts_every_instruction_once(tmp_path: Path, cores: int) -> None:
     """Also the last block before a thread sleeps, which the machine still holds then."""

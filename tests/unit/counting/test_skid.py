@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from captured import CYCLES, example, sampled
-from grids import first_quick
+from grids import diagonal, first_quick
 from timeline import NAMES, SMALL, timeline
 
 PMUS = tuple(CYCLES)
@@ -69,6 +69,7 @@ def test_instructions_count_on_from_the_interrupt(name: str, pmu: str, skid: int
     assert len(samples) > 10
 
 
+@diagonal
 @pytest.mark.parametrize("skid", [13, *(pytest.param(cycles, marks=pytest.mark.slow) for cycles in (1, 100))])
 @pytest.mark.parametrize("pmu", PMUS)
 @NAMES
@@ -86,6 +87,7 @@ def test_cycles_count_on_from_the_interrupt(name: str, pmu: str, skid: int) -> N
 
 
 @pytest.mark.slow
+@diagonal
 @pytest.mark.parametrize("pmu", PMUS)
 @pytest.mark.parametrize("event", ["BRANCH_EVENT", "DATA_EAR_CACHE_LAT4"])
 def test_nothing_is_captured_between_an_overflow_and_its_interrupt(event: str, pmu: str) -> None:

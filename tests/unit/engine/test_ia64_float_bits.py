@@ -103,6 +103,7 @@ PARTS: dict[str, tuple[int, Callable[[int, int], tuple[int, int]]]] = {  # x6, h
 }
 
 
+@pytest.mark.slow
 @each("name", PARTS)
 @examples(25)
 @given(words, words)

@@ -167,6 +167,7 @@ def test_every_combination_of_special_operands() -> None:
     compare_all(13, 1)
 
 
+@pytest.mark.slow
 def test_some_combinations_of_many_edge_operands() -> None:
     compare_all(26, 2, 800)
 

@@ -32,6 +32,7 @@ def test_exact_stops_are_at_the_instruction_and_leave_everything_as_in_the_slow_
         assert (fast.cpu.ip, fast.cpu.gr(8), fast.cpu.pr) == (slow.cpu.ip, slow.cpu.gr(8), slow.cpu.pr)
 
 
+@pytest.mark.slow
 @each("seed", range(60))
 def test_random_programs_that_stop_often_do_what_they_do_undisturbed(seed: int) -> None:
     plain, stopped = Fuzz(Random(seed)), Fuzz(Random(seed))

@@ -22,6 +22,7 @@ def table(name: str) -> InstructionTable:
     return InstructionTable(name, ports_of(load(name)))
 
 
+@pytest.mark.slow
 @each("name", TABLES)
 def test_every_row_has_instructions_that_exist_and_a_source(name: str) -> None:
     known = names()
@@ -159,6 +160,7 @@ OF_ZEN4 = {
 """... and of Zen 4: 512 bits take two cycles of a pipe of 256."""
 
 
+@pytest.mark.slow
 @ASSEMBLES
 @each(("name", "cases"), [("skylake", CASES), ("icelake", OF_ICELAKE), ("zen3", OF_ZEN3), ("zen4", OF_ZEN4)])
 def test_instructions_of_a_processor(name: str, cases: dict[str, tuple[int, str]]) -> None:
@@ -275,6 +277,17 @@ def test_the_first_row_that_holds_counts(tmp_path: Path) -> None:
     path.write_text("\n".join([",".join(COLUMNS), *rows, *rows]) + "\n")
     one = InstructionTable(str(path), SKYLAKE)
     assert [one.timing_of("add", form).fused for form in (6 << 12 | 6 << 17, 5 << 12 | 5 << 17)] == [1, 2]
+
+
+@each("patterns", [("add", "a*", "*"), ("a?d", "add", "*"), ("[ab]dd", "add adc", "*"), ("sub add", "*")], ids=str)
+def test_names_and_patterns_of_mnemonics_count_in_the_order_of_rows(patterns: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = [f"{names},*,,{number},p0,1,,,,,somebody" for number, names in enumerate(patterns, 1)]
+    path.write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    one = InstructionTable(str(path), SKYLAKE)
+    assert one.timing_of("add", 0).fused == 1
+    assert one.timing_of("xor", 0).fused == len(patterns)
+    assert one.unlisted == {"xor"}
 
 
 def test_an_old_recording_is_refused() -> None:

@@ -98,6 +98,7 @@ BITS = {
 }
 
 
+@pytest.mark.slow
 @each("name", BITS)
 @given(value=st.one_of(st.integers(0, (1 << 64) - 1), st.integers(0, 63).map(lambda bit: 1 << bit)))
 def test_reserved_bits_fault(name: str, value: int) -> None:

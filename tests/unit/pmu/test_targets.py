@@ -94,6 +94,7 @@ TARGET = Target(
 """
 
 
+@pytest.mark.slow
 def test_a_new_pmu_is_one_folder(tmp_path: Path) -> None:
     """A copy of the package with one folder more has a PMU more: version 2's tables with two more general counters."""
     package = tmp_path / "pfmon"

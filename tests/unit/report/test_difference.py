@@ -215,6 +215,7 @@ def ends(name: str) -> frozenset[str]:
     return frozenset(name.split(" -> "))
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(sides, sides)
 def test_differences_are_negative_the_other_way_round(a: ComparedResult, b: ComparedResult) -> None:

@@ -93,6 +93,7 @@ def test_perf_script_shows_last_branches(tmp_path: Path) -> None:
     assert found == expected_lines and any("/M" in one for line in found for one in line)
 
 
+@pytest.mark.slow
 @needs("perf")
 def test_perf_script_shows_precise_loads(tmp_path: Path) -> None:
     command = (str(EXAMPLES / "x86_64" / "chase"), "4096", "500")

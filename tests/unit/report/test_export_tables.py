@@ -73,6 +73,7 @@ def csv_columns(data: bytes) -> dict[str, list[int | None]]:
     return {name: [int(row[name]) if row[name] else None for row in rows] for name in rows[0] if name.startswith("pmd")}
 
 
+@pytest.mark.slow
 def test_captures_have_columns(tmp_path: Path) -> None:
     words = ("-e", "data_ear_cache_lat4,loads_retired", "--long-smpl-periods=3")
     hashmap = (str(EXAMPLES / "ia64" / "hashmap"), "100")
@@ -85,6 +86,7 @@ def test_captures_have_columns(tmp_path: Path) -> None:
     assert rows == [[value for _, value in sample.pmds] for sample in taken]
 
 
+@pytest.mark.slow
 def test_its_rows_are_the_samples(tmp_path: Path) -> None:
     table = pandas_table(export(tmp_path / "table", "parquet", *EVERYTHING))
     assert [*zip(table.iip, table.stamp, table.last_val, strict=True)] == [

@@ -29,6 +29,7 @@ def test_a_file_does_not_depend_on_how_many_samples_come_at_a_time(form: str, tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pieces", "whole"]
 
 
+@pytest.mark.slow
 @each("form", FORMS)
 def test_without_samples_there_is_a_file_without_samples(form: str, tmp_path: Path) -> None:
     path = tmp_path / "samples"
@@ -43,6 +44,7 @@ def test_without_samples_there_is_a_file_without_samples(form: str, tmp_path: Pa
         assert gzip.decompress(data)
 
 
+@pytest.mark.slow
 @each("form", FORMS)
 def test_a_full_disk_is_said_in_one_line(form: str) -> None:
     done = pfmon(*EVERYTHING, f"--export={form}:/dev/full", "--smpl-outfile=/dev/null", *QUEENS)

@@ -25,6 +25,7 @@ def stamps_of(event: str) -> list[int]:
     return stamps(event, 1)
 
 
+@pytest.mark.slow
 @each("trigger", ["ia64_inst_retired", "loads_retired", "nops_retired"])
 @each("times", [1, 2, 77, 500])
 def test_what_happens_behind_the_trigger_counts(trigger: str, times: int) -> None:

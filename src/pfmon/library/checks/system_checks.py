@@ -51,7 +51,7 @@ def systems_run_alone(options: Options) -> None:
             "--cores": options.cores > 1 and not options.smt_threads,
             "--guest-pmu": options.guest_pmu and options.processors > 1,
         },
-        "--system runs one image on one processor, or on several by --processors or --smt-threads: leave {} out",
+        "--system runs one image, on processors of --processors or --smt-threads: leave {} out",
         "--system",
     )
     if options.smt_threads and options.processors not in (1, COUPLED):

@@ -214,7 +214,7 @@ LEVELS = Topic(
     [
         Option(
             "user-level",
-            "count at the user level, 3 (the default when no level is given)",
+            "count at the user level, 3 (the default when no level is given; with --system all levels are)",
             flag("u", _add_letter),
             short="u",
             field="levels",

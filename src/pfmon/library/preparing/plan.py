@@ -12,7 +12,7 @@ from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.resolving.request_builder import Symbols
 from pfmon.library.resolving.run_parts import Resolved
 from pfmon.library.resolving.triggers import event_trigger, triggers
-from pfmon.pmu.model.request import Request
+from pfmon.pmu.model.request import PLM_ALL, Request
 from pfmon.program.image import Program
 from pfmon.program.source_texts import SourceFile
 from pfmon.session.coupled.coupled_run import HardwareThread
@@ -69,6 +69,12 @@ def _is_clock(system: SystemSettings | None) -> bool:
     return system is not None and system.itc == CYCLES
 
 
+def at_all_levels(request: Request, parts: Resolved) -> Request:
+    """Return the request of a whole system, which counts at all privilege levels unless options name some."""
+    chosen = not parts.whole_system or parts.counting.of_all.levels
+    return request if chosen else request._replace(plm=PLM_ALL)
+
+
 def plan_of(
     parts: Resolved, loaded: LoadedProgram, context: RunContext, standard_files: tuple[int, int, int]
 ) -> RunPlan:
@@ -83,7 +89,9 @@ def plan_of(
         settings=guest.settings._replace(standard_files=standard_files),
         model=processor.model,
         requests=[
-            one._replace(ia32_program=processor.ia32, two_threads=both, whole_system=parts.whole_system)
+            at_all_levels(one, parts)._replace(
+                ia32_program=processor.ia32, two_threads=both, whole_system=parts.whole_system
+            )
             for one in loaded.requests
         ],
         memory_limit=guest.memory_limit,

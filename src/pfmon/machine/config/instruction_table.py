@@ -173,8 +173,11 @@ CONDITIONS = {
 }
 """Conditions -> bits of the form of which one has to be set."""
 
+MOVE = InstructionKind.MOVE.value
 THREE = 1 << FormBit.FORM_BASE | 1 << FormBit.FORM_INDEX | 1 << FormBit.FORM_DISPLACED
 OTHER_CONDITIONS = ("three", "high")
+WILD = frozenset("*?[")
+"""Characters of a pattern of mnemonics."""
 
 
 def operands_of(form: int) -> list[OperandForm]:
@@ -191,6 +194,14 @@ class InstructionTable:
         self.ports = ports
         self.rows = list(self._read())
         self.unlisted: set[str] = set()
+        self._numbers: dict[str, list[int]] = {}  # of rows, by each mnemonic that they name
+        self._patterns: list[tuple[str, int]] = []  # of mnemonics, and the row's number
+        for number, row in enumerate(self.rows):
+            for name in row.mnemonics:
+                if WILD.isdisjoint(name):
+                    self._numbers.setdefault(name, []).append(number)
+                else:
+                    self._patterns.append((name, number))
         self._by_mnemonic: dict[str, list[Row]] = {}
         self._known: dict[tuple[str, int, int], InstructionTiming] = {}
 
@@ -256,8 +267,9 @@ class InstructionTable:
         """The first row that holds for an instruction; each that has only the last one is in ``unlisted``."""
         named = self._by_mnemonic.get(mnemonic)
         if named is None:
-            named = [row for row in self.rows if any(fnmatchcase(mnemonic, name) for name in row.mnemonics)]
-            self._by_mnemonic[mnemonic] = named
+            alike = {number for pattern, number in self._patterns if fnmatchcase(mnemonic, pattern)}
+            numbers = sorted(alike.union(self._numbers.get(mnemonic, ())))
+            named = self._by_mnemonic[mnemonic] = [self.rows[number] for number in numbers]
         operands = operands_of(form)
         row = next(row for row in named if _holds(row, operands, form))
         if row.mnemonics == ("*",):
@@ -338,7 +350,7 @@ def _holds(row: Row, operands: Sequence[OperandForm], form: int) -> bool:
             return False
     elif len(operands) != len(names):
         return False
-    registers_only = bool(row.kind & InstructionKind.MOVE)
+    registers_only = bool(row.kind.value & MOVE)
     return all(
         operand in NAMES[name] or (not registers_only and not row.names_memory and operand in IN_MEMORY.get(name, ()))
         for name, operand in zip(names, operands, strict=False)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pfmon.errors import BadValueError
 
-PLM_KERNEL, PLM_USER = 1, 8
+PLM_KERNEL, PLM_USER, PLM_ALL = 1, 8, 15
 INTERRUPTS_ALONE, INTERRUPTS_EXCLUDED = "alone", "excluded"
 ISM = {"both": 0, "ia32": 1, "ia64": 2, "none": 3}
 PLM_LETTERS = {"k": 1, "0": 1, "1": 2, "2": 4, "3": 8, "u": 8}

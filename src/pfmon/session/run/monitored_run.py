@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pfmon.counting._counting import SampleListener
 from pfmon.debug_log import log_phase
 from pfmon.engine import registry
-from pfmon.engine.api import Engine, ExitReport, FollowRules, Interruptible, StartRequest
+from pfmon.engine.api import Engine, ExitReport, FollowRules, Interruptible, StartRequest, TimedSystem
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import LostError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -298,10 +298,9 @@ class Session:
         """Let the interval timer of a system count the cycles of its machine, if the plan says so."""
         if not self.plan.counts_time_in_cycles or self.plan.hardware_thread:
             return
-        from pfmon.engine.ia64.system.system_guest import SystemGuest
         from pfmon.session.run.machine_run import MachineRun
 
-        assert isinstance(machine, MachineRun) and isinstance(self.engine, SystemGuest)
+        assert isinstance(machine, MachineRun) and isinstance(self.engine, TimedSystem)
         self.engine.set_clock(machine.cycles_before)
 
     def _run(self, on_interval: Callable[[Interval], None]) -> RunOutcome:

@@ -95,6 +95,11 @@ def test_further_files_are_where_the_user_wants_them(tmp_path: Path) -> None:
     assert found["there/link"] == (0o120777, (0, 0), b"deep/file")
 
 
+def test_init_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(PfmonError, match="/init is what runs the program"):
+        packed(wanted(tmp_path, files=[(str(PROGRAM), "//init/")]))
+
+
 def test_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(PfmonError, match="none: no such file or directory"):
         packed(wanted(tmp_path, files=[(str(tmp_path / "none"), "x")]))

@@ -1,5 +1,5 @@
 """What one processor of a system does to the others: they share memory and code, and global purges reach all of them
-(volume 2, 4.1.1.3). One executes at a time, in turns (system/turns.py)."""
+(volume 2, 4.1.1.3). One executes at a time, in turns (logical_processor.py)."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -32,6 +32,17 @@ cdef void forget_written_code(Cpu* cpu, BlockCache* blocks) noexcept nogil:
         forget_code(cpu)
     forget_translations(cpu, blocks)
     cpu.system.code_stale = 0
+
+
+cdef void purge_core(Cpu* cpu) noexcept nogil:
+    """ptc.e: drop the translation caches of this processor, and of the other hardware threads of its core (Montecito
+    manual 2.4.3.1)."""
+    cdef uint32_t i
+    purge_all(cpu)
+    if cpu.system.shares_core:
+        for i in range(cpu.system.processor_count):
+            if processor_at(cpu.system, i) != cpu:
+                purge_all(processor_at(cpu.system, i))
 
 
 cdef void purge_everywhere(Cpu* cpu, uint64_t address, uint32_t bits, bint alat) noexcept nogil:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeGuard, cast
 
-from pfmon.engine.api import Capabilities, ExitReport, StartRequest
+from pfmon.engine.api import Capabilities, ExitReport, StartRequest, StreamDemand
 from pfmon.engine.guest_pmu import PerformanceData, SystemPmu
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.ia64._ia64 import BREAK, CHECK, PMD, AddressSpace, SystemProcessor
 from pfmon.engine.ia64.system import simulator_calls
 from pfmon.engine.ia64.system.console import Console
-from pfmon.engine.ia64.system.coupled_turns import PART, CoupledTurns, StreamDemand
+from pfmon.engine.ia64.system.coupled_turns import PART, CoupledTurns
 from pfmon.engine.ia64.system.devices import interrupt_block
 from pfmon.engine.ia64.system.devices.interrupt_block import InterruptBlock
 from pfmon.engine.ia64.system.devices.uart import REGISTERS, Uart
@@ -37,6 +37,10 @@ from pfmon.stream._stream import BlockTable, Consumer, InstructionSet, Mark
 if TYPE_CHECKING:
     from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
 
+CR_IVA = 2
+INTERRUPTIONS_ALONE = "interruptions follow each other"
+"""How the engine's machine check begins that says so (interruptions.pyx)."""
+NO_VECTORS = " (it has set no interruption vectors, CR.IVA; a program for Linux runs without --system)"
 LONGEST_BLOCK = 96
 ENDED_BADLY = 125
 
@@ -127,7 +131,7 @@ class SystemGuest:
             made.append(LogicalProcessor(number, processor, self._system.processor, model, self, pal))
         if len(made) > 1:
             for one in made:
-                one.processor.connect([other.processor for other in made])
+                one.processor.connect([other.processor for other in made], self._system.processor.threads > 1)
         return made
 
     def _watch_tasks(self) -> WatchedTasks | None:
@@ -340,7 +344,7 @@ class SystemGuest:
         if why == BREAK:
             self._break(processor.fault_info)
         elif why == CHECK:
-            self._end_badly(f"machine check: {processor.machine_check}")
+            self._end_badly(f"machine check: {processor.machine_check}{self._hint()}")
         elif why == PMD:
             self._access(pmu)
 
@@ -382,6 +386,11 @@ class SystemGuest:
         if not self._unknown:
             self._on_notice(f"the image makes simulator call {number}, which is not there: it gets -1")
         self._unknown.add(number)
+
+    def _hint(self) -> str:
+        """What an image lacks that does nothing but take interruptions."""
+        alone = str(self.processor.machine_check).startswith(INTERRUPTIONS_ALONE)
+        return NO_VECTORS if alone and not self.processor.cr(CR_IVA) else ""
 
     def _end_badly(self, text: str) -> None:
         ip = self.processor.ip

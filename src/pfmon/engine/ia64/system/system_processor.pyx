@@ -86,15 +86,17 @@ cdef class SystemProcessor(Processor):
         system.devices[system.device_count] = Device(start, end, <void*>device)
         system.device_count += 1
 
-    def connect(self, processors):
+    def connect(self, processors, bint shares_core=False):
         """Make this one of the processors of a system, which have the same memory. All of them are connected, and live
-        as long as one of them runs. ValueError: more than there is room for."""
+        as long as one of them runs. ``shares_core``: they are hardware threads of one core. ValueError: more than there
+        is room for."""
         cdef SystemProcessor one
         if len(processors) > MAX_PROCESSORS:
             raise ValueError(f"{len(processors)} processors: there is room for {MAX_PROCESSORS}")
         for i, one in enumerate(processors):
             self.cpu.system.processors[i] = one.cpu
         self.cpu.system.processor_count = len(processors)
+        self.cpu.system.shares_core = shares_core
 
     def begin_turn(self):
         """Another processor has executed: its stores may be to what this one's ALAT has."""

@@ -217,6 +217,7 @@ cdef struct SystemState:
     uint32_t reserved_break_count
     void* processors[MAX_PROCESSORS] # the Cpu of each processor of the system
     uint32_t processor_count
+    uint32_t shares_core         # ... which are hardware threads of one core
     uint32_t code_stale          # code that is translated was written by another processor
     uint64_t user_break          # the immediate that is reserved at each level, or NO_BREAK
     Device devices[MAX_DEVICES]

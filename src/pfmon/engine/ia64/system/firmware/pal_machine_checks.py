@@ -13,6 +13,7 @@ from pfmon.engine.ia64.system.firmware.pal_call import (
 
 SAVE_AREA_BYTES, SAVE_AREA_ALIGNMENT = 4096, 512
 """The min-state save area (volume 2, figure 11-1)."""
+BUFFER_ALIGNMENT = 8
 
 
 def mc_clear_log(_: Pal, __: PalCall) -> PalResult:
@@ -23,6 +24,14 @@ def mc_clear_log(_: Pal, __: PalCall) -> PalResult:
 def mc_drain(_: Pal, __: PalCall) -> PalResult:
     """PAL_MC_DRAIN: all that was begun is complete."""
     return PalResult()
+
+
+def mc_dynamic_state(_: Pal, call: PalCall) -> PalResult:
+    """PAL_MC_DYNAMIC_STATE (page 2:409): there is no state, as it depends on the implementation; any buffer has
+    room for it."""
+    if call.first > 1 or call.second % BUFFER_ALIGNMENT:
+        return INVALID
+    return PalResult(0, (0,))
 
 
 def mc_error_info(_: Pal, call: PalCall) -> PalResult:

@@ -48,6 +48,7 @@ PROCEDURES = {
     13: Procedure("FREQ_BASE", 0, pal_processor.freq_base),
     14: Procedure("FREQ_RATIOS", 0, pal_processor.freq_ratios),
     15: Procedure("PERF_MON_INFO", 1, pal_processor.perf_mon_info),
+    16: Procedure("PLATFORM_ADDR", 2, pal_processor.platform_addr),
     17: Procedure("PROC_GET_FEATURES", 2, pal_processor.proc_get_features),
     18: Procedure("PROC_SET_FEATURES", 2, pal_processor.proc_set_features),
     19: Procedure("RSE_INFO", 0, pal_processor.rse_info),
@@ -55,6 +56,7 @@ PROCEDURES = {
     21: Procedure("MC_CLEAR_LOG", 0, pal_machine_checks.mc_clear_log),
     22: Procedure("MC_DRAIN", 0, pal_machine_checks.mc_drain),
     23: Procedure("MC_EXPECTED", 1, pal_machine_checks.mc_expected),
+    24: Procedure("MC_DYNAMIC_STATE", 2, pal_machine_checks.mc_dynamic_state),
     25: Procedure("MC_ERROR_INFO", 3, pal_machine_checks.mc_error_info),
     26: Procedure("MC_RESUME", 3, pal_machine_checks.mc_resume),
     27: Procedure("MC_REGISTER_MEM", 2, pal_machine_checks.mc_register_mem),
@@ -75,8 +77,7 @@ PROCEDURES = {
     261: Procedure("VM_TR_READ", 3, pal_translation.vm_tr_read),
     274: Procedure("BRAND_INFO", 2, pal_processor.brand_info),
 }
-"""By index. What is not here is unimplemented: P-states, virtual processors, tests, PMI and IA-32 entry points, a
-platform's own addresses."""
+"""By index. What is not here is unimplemented: P-states, virtual processors, tests, PMI and IA-32 entry points."""
 
 
 def answer(pal: Pal, index: int, call: PalCall) -> PalResult:

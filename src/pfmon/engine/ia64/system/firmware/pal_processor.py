@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from pfmon.engine.ia64.system.devices import interrupt_block
 from pfmon.engine.ia64.system.firmware.pal_call import (
     ALL_ONES,
+    FAILED,
     INVALID,
     NO_FEATURE_SET,
     UNIMPLEMENTED,
@@ -16,6 +18,7 @@ from pfmon.engine.ia64.system.firmware.pal_call import (
 )
 
 HERTZ = 1_000_000
+IO_BLOCK_BYTES = 64 << 20
 PHYSICAL_STACKED = 96
 """Stacked registers, of all these processors (volume 1, 3.1.1)."""
 BREAKPOINT_PAIRS = 4
@@ -101,6 +104,15 @@ def register_info(_: Pal, call: PalCall) -> PalResult:
 def rse_info(_: Pal, __: PalCall) -> PalResult:
     """PAL_RSE_INFO: physical stacked registers; the RSE is always lazy."""
     return PalResult(0, (PHYSICAL_STACKED, 0))
+
+
+def platform_addr(_: Pal, call: PalCall) -> PalResult:
+    """PAL_PLATFORM_ADDR: the address of the interrupt block (type 0), of 2 MB, or of the port space (1), of 64 MB. The
+    block stays where it is at reset, which a call may confirm; there is no port space, wherever it is."""
+    if call.first > 1 or call.second % (IO_BLOCK_BYTES if call.first else interrupt_block.BYTES):
+        return INVALID
+    moves = not call.first and call.second != interrupt_block.ADDRESS
+    return PalResult(FAILED) if moves else PalResult()
 
 
 def version(_: Pal, __: PalCall) -> PalResult:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections import deque
 from collections.abc import Callable
 
-from pfmon.engine.ia64.system.console import STDIN, STDOUT, Console
+from pfmon.engine.ia64.system.console import STDIN, Console
 
 TWICE = 1.0
 """Seconds within which Ctrl-C is typed twice."""
@@ -26,7 +25,7 @@ HALTED = "reboot: System halted"
 
 
 class KernelConsole(Console):
-    """``shown``: its text is written as it comes. A return before a line feed is left out unless a terminal gets it.
+    """``shown``: its text is written as it comes. A return before a line feed is left out: a terminal adds it.
     ``exit_on``: a pattern, "" for none; ``on_end`` is called when the pattern matches the line so far, or the kernel
     has halted, or panicked: with the reason of a panic."""
 
@@ -45,7 +44,6 @@ class KernelConsole(Console):
         """What comes before the characters of the terminal."""
         self._interrupted = -TWICE
         self._readable = descriptors[STDIN] != NO_INPUT
-        self._raw = shown and _is_terminal(descriptors[STDOUT])
         self._pattern = re.compile(exit_on) if exit_on else None
         self._line = bytearray()
         self._return = False
@@ -97,9 +95,6 @@ class KernelConsole(Console):
                 self._on_end("")
 
     def _show(self, character: int) -> None:
-        if self._raw:
-            super().write(character)
-            return
         if self._return and character != LINE_FEED:
             super().write(RETURN)
         self._return = character == RETURN
@@ -116,13 +111,6 @@ class KernelConsole(Console):
             self._on_end(self.panic)
         elif HALTED in line:
             self._on_end("")
-
-
-def _is_terminal(descriptor: int) -> bool:
-    try:
-        return os.isatty(descriptor)
-    except OSError:
-        return False
 
 
 def beside_a_program(files: tuple[int, int, int]) -> tuple[int, int, int]:

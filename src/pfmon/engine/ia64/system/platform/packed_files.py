@@ -14,6 +14,7 @@ from pfmon.errors import PfmonError, reason
 from pfmon.program import elf, image
 from pfmon.program.elf_machine import EM_IA_64, machine_name
 
+INIT = "/init"
 DIRECTORIES = ("/proc", "/sys", "/dev", "/tmp")
 SEARCHED = b"LD_LIBRARY_PATH="
 DEVICES = (("/dev/console", 5, 1, 0o600), ("/dev/null", 1, 3, 0o666))
@@ -28,10 +29,13 @@ def packed(wanted: PackedProgram) -> bytes:
     for device in DEVICES:
         archive.add_device(*device)
     program = os.path.abspath(wanted.path)
-    archive.add_file("/init", first_program(wanted, program), 0o755)
+    archive.add_file(INIT, first_program(wanted, program), 0o755)
     archive.add_directory(wanted.directory)
     for host, guest in wanted.files:
-        _add(archive, host, os.path.normpath(os.path.join(wanted.directory, guest)))
+        place = "/" + os.path.normpath(os.path.join(wanted.directory, guest)).lstrip("/")
+        if place == INIT:
+            raise PfmonError(f"--guest-file={host}={guest}: {INIT} is what runs the program").about("--guest-file")
+        _add(archive, host, place)
     _add_program(archive, wanted, program)
     return archive.content()
 

@@ -104,10 +104,11 @@ cdef inline int purge(Cpu* cpu, Op* op, uint32_t sides, bint registers) noexcept
     """Purge what overlaps a range: of this processor's translation caches on some sides, and with ``registers`` of its
     translation registers (volume 2, table 4-1)."""
     cdef uint64_t address = cpu.gr[op.r3]
-    cdef uint32_t bits, side, rid = rid_of(cpu.system, address)
+    cdef uint32_t bits, side, rid
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
+    rid = rid_of(cpu.system, address)    # below level 0 there may be no system
     for side in range(2):
         if not sides >> side & 1:
             continue
@@ -149,7 +150,7 @@ cdef int ptc_e(Cpu* cpu, Op* op) noexcept nogil:
         return not_privileged(cpu, op)
     if get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    purge_all(cpu)
+    purge_core(cpu)
     return next_op(cpu, op)
 
 
