@@ -201,3 +201,27 @@ def test_program_is_at_its_level_what_it_is_alone() -> None:
         for system in ([], ["--system", SSC, "--task=program", "--"])
     )
     assert [one - other for one, other in zip(under, alone, strict=True)] == [5, 0, 4]
+
+
+@pytest.mark.exhaustive
+def test_one_several_and_all_processes_as_in_figures_6_6_to_6_8() -> None:
+    """At level 3, in the kernel without handlers of interruptions, and with them: for one process, for those of the
+    program, for the system. What counts is said by options; what each part comes to by counts of tasks."""
+    parts = [told_apart(PERF, *BOTH, "--per-task", *handlers)[1] for handlers in ([], ["--excl-intr"])]
+    kernel, user = zip(*(sums([one]) for one in parts[0]), strict=True)
+    outside = [sums([one])[0] for one in parts[1]]
+    pids = [one["pid"] for one in parts[0]]
+    assert pids == [one["pid"] for one in parts[1]]
+    shells = [place for place, one in enumerate(parts[0]) if one["name"] == "dash"]
+    chosen = {
+        f"--task={pids[shells[0]]}": shells[:1],
+        "--task=program": shells,
+        "--system-wide": list(range(len(pids))),
+    }
+    for option, places in chosen.items():
+        for levels, expected in (
+            (["-u"], sum(user[place] for place in places)),
+            (["-k", "-u", "--excl-intr"], sum(user[place] + outside[place] for place in places)),
+            (["-k", "-u"], sum(user[place] + kernel[place] for place in places)),
+        ):
+            assert counted(PERF, *levels, option, "-e", "ia64_inst_retired") == [expected], (option, levels)

@@ -122,7 +122,9 @@ def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None
         return
     given = {one.long for one in rows(OF_RUN) if one.is_given(options)}
     wanted = [name for name in (*OF_KERNELS, *OF_KERNELS_PROGRAMS, *OF_PACKED_PROGRAMS) if name in given]
-    if not command and not wanted:
+    if any("exclude-idle" in one.interrupts for one in options.sets):
+        given.add("exclude-idle")
+    if not command and not wanted and "exclude-idle" not in given:
         return
     from pfmon.program.system_image import is_linux_kernel
 
@@ -131,6 +133,10 @@ def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None
         return
     snapshots_are_of_whole_systems(options, command, given)
     if not command:
+        if options.task == PROGRAM_TASKS:
+            raise PfmonError(f"--task={PROGRAM_TASKS} is about a program that the kernel runs: give one too").about(
+                "--task"
+            )
         for name in (*OF_KERNELS_PROGRAMS, *OF_PACKED_PROGRAMS):
             if name in given:
                 raise PfmonError(f"--{name} is about a program that the kernel runs: give one too").about(f"--{name}")
@@ -174,7 +180,7 @@ def _image_runs_alone(system: str, command: Sequence[str], given: Set[str]) -> N
         raise PfmonError(f"--system={system}: the image is all that runs, and there is {command[0]!r}").about(
             "--system"
         )
-    for name in (*OF_KERNELS, *OF_KERNELS_PROGRAMS):
+    for name in (*OF_KERNELS, *OF_KERNELS_PROGRAMS, "exclude-idle"):
         if name in given:
             raise PfmonError(f"--{name} is about a Linux kernel, and {system} is none: leave it out").about(f"--{name}")
     refuse({f"--{name}": name in given for name in OF_PACKED_PROGRAMS}, WITHOUT_PROGRAM, "--system")

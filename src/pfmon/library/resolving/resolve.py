@@ -67,6 +67,8 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
     processor = processor_of(options, instructions)
     executed_by = ExecutedBy() if recording else engine_of(options, processor, instructions)
     whole_system = recording.capabilities.system if recording else bool(options.system)
+    if recording and whole_system:
+        recordings_tell_no_tasks_apart(options)
     notes = notes_on_options(options, whole_system)
     if not recording and not options.system:
         notes += _notes_on_program(options, instructions, executed_by.engine)
@@ -88,6 +90,12 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
         whole_system,
     )
     return resolved, recording
+
+
+def recordings_tell_no_tasks_apart(options: Options) -> None:
+    """PfmonError for options whose marks are not in the stream of a system that was recorded."""
+    for name in (name for one in options.sets for name in one.interrupts):
+        raise PfmonError(f"--{name} is about a system while it runs: leave it out with --replay").about(f"--{name}")
 
 
 def counting_of(options: Options, processor: Processor) -> Counting:

@@ -107,6 +107,7 @@ class SystemGuest:
         self._uncounted = self._counted = 0
         self._snapshots = self._make_snapshots(model)
         self._turn_over = False
+        self._begun = system.from_boot
         self._turns = [(0, 0)]
         self._coupled: CoupledTurns | None = None
         self.policy = 0
@@ -286,6 +287,8 @@ class SystemGuest:
             self.console.close()
         if self._tasks:
             self._tasks.switches.finish()
+        if not self._begun:
+            self._on_notice("the program has not begun, so that nothing is counted: --from-boot counts the boot")
         self._mark_rest()
         self._say_missing()
         if self._stopping:
@@ -500,6 +503,7 @@ class SystemGuest:
         """The current task is about to execute the program: the stream begins, if it has not yet."""
         if self._tasks:
             self._tasks.switches.begin_program(self._current.number)
+        self._begun = True
         if self._consumer is not self._reader:
             self._uncounted = self.retired
             self._consumer = self._reader
