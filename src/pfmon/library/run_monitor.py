@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pfmon.engine.api import Engine, ExitReport
 from pfmon.engine.guest_pmu import PerformanceData
@@ -75,7 +75,8 @@ class RunMonitor:
     def so_far(self) -> RunSnapshot:
         """The current progress; the counts are those of the last read."""
         seconds = time.monotonic() - self._began
-        return RunSnapshot(seconds, self._engine.retired, _memory(), *self._counted)
+        of_system = cast(Any, self._engine).system_seconds if self._engine.capabilities.system else None
+        return RunSnapshot(seconds, self._engine.retired, _memory(), *self._counted, system_seconds=of_system)
 
     def _take_snapshot(self) -> None:
         """Read the counts, in the engine's thread between two buffers."""

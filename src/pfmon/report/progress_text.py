@@ -31,11 +31,13 @@ def speed(now: RunSnapshot, before: RunSnapshot | None) -> float:
 
 
 def progress_line(now: RunSnapshot, before: RunSnapshot | None = None) -> Text:
-    """Return the line of time, instructions, speed, the first counts, memory. Instructions known only at the end are
-    left out."""
+    """Return the line of time, instructions, speed, a system's own time, the first counts, memory. Instructions known
+    only at the end are left out."""
     parts = [(f"{now.seconds:.0f} s", "bold")]
     if now.instructions:
         parts += [(f"{short(now.instructions)} instructions", "green"), (f"{short(speed(now, before))}/s", "cyan")]
+    if now.system_seconds is not None:
+        parts.append((f"system {now.system_seconds:.3f} s", ""))
     parts += [(f"{name} {short(value)}", "") for name, value in now.counts[:COUNTS_IN_LINE]]
     parts += [("...", "")] if len(now.counts) > COUNTS_IN_LINE else []
     parts.append((f"{now.memory >> 20} MB", "dim"))

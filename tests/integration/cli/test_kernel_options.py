@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -151,6 +152,19 @@ def test_kernel_runs_with_its_program_as_the_command(tmp_path: Path) -> None:
     ran = pfmon("--system", str(path), "--memory=64M", "-e", "ia64_inst_retired", "-k", "--", PROGRAM, "3")
     assert ran.returncode == 5, ran.stderr
     assert "IA64_INST_RETIRED" in ran.stdout
+
+
+NOWHERE = [("ld8 r9=[r9]", 0x8000_0000), ("st8 [r9]=r9", 0x8000_0000), ("ld1 r9=[r9]", 1 << 45)]
+
+
+@pytest.mark.parametrize(("access", "address"), NOWHERE)
+def test_access_to_no_memory_and_no_device_is_a_machine_check(tmp_path: Path, access: str, address: int) -> None:
+    path = tmp_path / "vmlinux"
+    code = assemble([f"movl r9={address:#x}", access, *["nop.m 0"] * 4], ENTRY)
+    path.write_bytes(kernel_image(code=code))
+    ran = pfmon("--system", str(path), "--memory=64M", "-e", "ia64_inst_retired", "-k", "--", PROGRAM)
+    assert ran.returncode == 125
+    assert re.fullmatch(r"pfmon: machine check: .*, at 0x40001[01]( \(.*\))?\n", ran.stderr), ran.stderr
 
 
 @pytest.mark.parametrize("files", [["a=/x"], "a=/x", {"a": "/x"}])

@@ -15,6 +15,7 @@ import pyte
 import pytest
 from answers import declined
 from command import example, pfmon, pfmon_here
+from shared_programs import folder, needs
 
 from pfmon.cli.output import progress_display
 from pfmon.cli.output.terminal_panel import TerminalPanel
@@ -80,6 +81,22 @@ def counts_of(*words: str) -> list[list[str]]:
     return [line.split() for line in pfmon(*words, *HASHMAP).stdout.splitlines()[1:]]
 
 
+@needs("kernel")
+@pytest.mark.slow
+def test_systems_console_scrolls_above_its_line() -> None:
+    """All of it, and the system's own time rises."""
+    kernel = next(iter(folder("kernel").glob("vmlinux-plain.*xz")))
+    words = ("--system", str(kernel), "-e", "ia64_inst_retired", "--exit-on", "Serial: 8250")
+    shots, end, written = on_terminal(*words)
+    pattern = r"\d+ s  [\d.]+[kM] instructions  [\d.]+[kMG]?/s  system (\d+\.\d{3}) s  IA64_INST_RETIRED .*  \d+ MB"
+    found = [re.fullmatch(pattern, shot[HEIGHT - 1]) for shot in shots]
+    times = [float(one[1]) for one in found if one]
+    assert times and times == sorted(times) and times[-1] > 0
+    text = re.sub(r"\x1b7.*?\x1b8", "", written, flags=re.DOTALL)  # what the panel draws
+    assert re.findall(r"Linux version|SAL 3\.0|Serial: 8250", text) == ["Linux version", "SAL 3.0", "Serial: 8250"]
+    assert [line.split()[-1] for line in end if line][-1] == "IA64_INST_RETIRED"
+
+
 @pytest.mark.slow
 def test_live_shows_counts_and_functions() -> None:
     shots, end, _ = on_terminal("--live", "-e", "cpu_cycles,ia64_inst_retired", *HASHMAP)
@@ -142,6 +159,7 @@ def test_instructions_that_are_known_at_the_end_are_left_out() -> None:
     now = RunSnapshot(3.2, 0, 5 << 20, (("X", 7),), (ProfileRow("f", 1, (7,), ""),))
     assert progress_line(now).plain == "3 s  X 7  5 MB"
     assert progress_line(now._replace(instructions=3200)).plain == "3 s  3.2k instructions  1k/s  X 7  5 MB"
+    assert progress_line(now._replace(system_seconds=0.0625)).plain == "3 s  system 0.062 s  X 7  5 MB"
 
 
 def feed(stream: pyte.ByteStream, terminal: int) -> None:

@@ -29,7 +29,7 @@ REFUSED = [
     ("--host-random", "--host-random is about a program under Linux"),
     ("--host-ids", "--host-ids is about a program under Linux"),
     ("--seed=1", "--seed is about a program under Linux"),
-    ("--schedule-seed=5", "--schedule-seed is about a program under Linux"),
+    ("--schedule-seed=5 --itc=cycles", "--schedule-seed draws times of instructions, and here the machine's cycles"),
     ("--memory-limit=1G", "--memory-limit is about a program under Linux"),
     ("--engine=ia64", "--engine is about a program under Linux"),
     ("--mask-cpuid", "--mask-cpuid is about a program under Linux"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from pfmon.engine.system_settings import COUPLED, PROGRAM_TASKS
+from pfmon.engine.system_settings import COUPLED, CYCLES, PROGRAM_TASKS
 from pfmon.errors import PfmonError, refuse
 from pfmon.library.options.needs import refuse_unmet
 from pfmon.library.options.option import OF_RUN
@@ -18,7 +18,6 @@ OF_PROGRAMS = (
     "host-random",
     "host-ids",
     "seed",
-    "schedule-seed",
     "memory-limit",
     "engine",
     "mask-cpuid",
@@ -55,6 +54,10 @@ def systems_run_alone(options: Options) -> None:
         "--system runs one image, on processors of --processors or --smt-threads: leave {} out",
         "--system",
     )
+    if options.schedule_seed and (options.smt_threads or options.itc == CYCLES):
+        raise PfmonError(
+            "--schedule-seed draws times of instructions, and here the machine's cycles decide: leave it out"
+        ).about("--schedule-seed", "--itc", "--smt-threads")
     if options.smt_threads and options.processors not in (1, COUPLED):
         raise PfmonError(
             f"--processors={options.processors}: with --smt-threads a system has two processors: leave --processors out"
@@ -132,6 +135,8 @@ def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None
         _image_runs_alone(options.system, command, given)
         return
     snapshots_are_of_whole_systems(options, command, given)
+    if options.snapshot and not options.snapshot_on:
+        given -= {"console"}
     if not command:
         if options.task == PROGRAM_TASKS:
             raise PfmonError(f"--task={PROGRAM_TASKS} is about a program that the kernel runs: give one too").about(

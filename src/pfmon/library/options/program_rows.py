@@ -153,7 +153,7 @@ PROGRAM = Topic(
         ),
         Option(
             "schedule-seed",
-            "choose threads at random, always the same for this seed (0: round robin)",
+            "choose threads, or a system's turns and phases, at random, always the same for this seed (0: round robin)",
             number(0, MAX_SEED),
             "NUMBER",
             keyword=True,

@@ -71,5 +71,18 @@ def test_line_without_an_end_is_not_kept_for_ever(tmp_path: Path) -> None:
     assert [len(line) for line in screen.console.hidden_text.split("\n")] == [4097, 4097, 1806]
 
 
+@pytest.mark.parametrize(("text", "shown"), [(b"x", b"x\n"), (b"x\r\n", b"x\n"), (b"x\r", b"x\n"), (b"", b"")])
+def test_last_line_that_is_shown_has_an_end(tmp_path: Path, text: bytes, shown: bytes) -> None:
+    screen = Screen(tmp_path)
+    screen.print(text)
+    for _ in range(2):
+        screen.console.close()
+        assert screen.path.read_bytes() == shown
+    hidden = Screen(tmp_path, shown=False)
+    hidden.print(text)
+    hidden.console.close()
+    assert hidden.path.read_bytes() == b""
+
+
 def test_console_beside_a_program_has_no_input(tmp_path: Path) -> None:
     assert Screen(tmp_path).console.read() is None

@@ -117,6 +117,11 @@ class LogicalProcessor:
         match = self.processor.next_timer
         return None if match is None else self.time + max(0, match - self.processor.retired)
 
+    def delay(self, time: int) -> None:
+        """Let time pass that it was busy with what is not executed."""
+        self._idle += time
+        self.processor.advance_time(time)
+
     def wake(self) -> None:
         """Go on if an interrupt has arrived, whatever PSR.i is."""
         if self.halted and self.processor.interrupt_pending:

@@ -16,6 +16,8 @@ from pfmon.engine.ia64.system.coupled_turns import PART, CoupledTurns
 from pfmon.engine.ia64.system.devices import interrupt_block
 from pfmon.engine.ia64.system.devices.interrupt_block import InterruptBlock
 from pfmon.engine.ia64.system.devices.uart import REGISTERS, Uart
+from pfmon.engine.ia64.system.drawn_times import DrawnTimes
+from pfmon.engine.ia64.system.firmware.firmware_calls import BEGIN_BREAK
 from pfmon.engine.ia64.system.firmware.pal_entry import CALL_BREAK, WORD_BREAK, stubs
 from pfmon.engine.ia64.system.firmware.pal_processor import HIGHEST_POLICY
 from pfmon.engine.ia64.system.guest_pmu import GuestPmu
@@ -106,6 +108,7 @@ class SystemGuest:
         self._consumer = self._reader = Consumer()
         self._uncounted = self._counted = 0
         self._snapshots = self._make_snapshots(model)
+        self._drawn = DrawnTimes(settings.schedule_seed, system.quantum)
         self._turn_over = False
         self._begun = system.from_boot
         self._turns = [(0, 0)]
@@ -226,6 +229,11 @@ class SystemGuest:
         return self._tasks.switches.tasks if self._tasks else ()
 
     @property
+    def system_seconds(self) -> float:
+        """The system's time since it was switched on, also while it runs."""
+        return self._current.time / (self._system.processor.frequency * 1e6)
+
+    @property
     def ip(self) -> int:
         """Bundle address | slot of the next instruction."""
         return self.processor.ip
@@ -305,7 +313,7 @@ class SystemGuest:
         processor = chosen.processor
         end = None
         if len(self._processors) > 1:
-            end = processor.retired + self._system.quantum
+            end = processor.retired + self._drawn.turn()
             processor.stop_when_retired(end)
         self._turn_over = False
         while not (self._ending or self._stopping or chosen.waits or self._turn_over):
@@ -404,6 +412,8 @@ class SystemGuest:
             pmu.access()
 
     def _break(self, immediate: int) -> None:
+        if immediate in (CALL_BREAK, BEGIN_BREAK) and self._drawn.delays:
+            self._current.delay(self._drawn.delay())
         if immediate == simulator_calls.BREAK:
             self._simulator_call()
         elif self._platform and immediate not in (CALL_BREAK, WORD_BREAK):

@@ -85,6 +85,13 @@ class KernelConsole(Console):
             super().wait(min(seconds, TWICE / 10))
             seconds = seconds - TWICE / 10 if self._terminal is not None else 0
 
+    def close(self) -> None:
+        """The run has ended: a line that is shown ends, too."""
+        if self._shown and self._line:
+            self._show(LINE_FEED)
+        self._line.clear()
+        super().close()
+
     def write(self, character: int) -> None:
         """Show a character, and take it into its line."""
         character &= 0xFF
