@@ -71,8 +71,19 @@ def test_markdown_rows_have_as_many_cells_as_the_heading() -> None:
 def test_functions_beyond_the_limit_are_one_line() -> None:
     found = checked(result("old", instructions=500), result("new", instructions=1100))
     for text in (check_text(found, 1), check_markdown(found, 1)):
-        assert "1 more, together by +100" in text.replace("together +", "together by +")
+        assert "1 more, together by +100" in text
     assert found.grown_functions("instructions") == [Pair("scan", 0, 500), Pair("parse(a|b)", 500, 600)]
+
+
+def test_functions_with_small_changes_are_one_line() -> None:
+    """Below 0.5% of the event, as in pfmon diff."""
+    found = checked(result("old", instructions=100_000), result("new", instructions=102_000))
+    small = found.difference.by_event["instructions"][0]._replace(name="tiny", a=10, b=12)
+    several = found.difference._replace(by_event={"instructions": [*found.difference.by_event["instructions"], small]})
+    text = check_text(found._replace(difference=several), 5)
+    assert "scan" in text
+    assert "tiny" not in text
+    assert "\n1 more, together by +2\n" in text
 
 
 def test_json_has_numbers_and_verdicts() -> None:

@@ -22,7 +22,7 @@ def check_text(found: Check, most: int) -> str:
     parts = [sides, "".join(_line(row, widths) for row in rows)]
     for change in found.grown:
         if pairs := found.grown_functions(change.name):
-            parts.append(_functions(change.name, pairs, most))
+            parts.append(_functions(change.name, *_parted(found, change.name, pairs, most)))
     return "\n".join([*parts, f"{conclusion(found)}\n"])
 
 
@@ -34,7 +34,7 @@ def check_markdown(found: Check, most: int) -> str:
         lines.append(_markdown_row([_code(name), *cells, f"**{said}**" if said == "grew" else said]))
     for change in found.grown:
         if pairs := found.grown_functions(change.name):
-            lines += _markdown_functions(change.name, pairs, most)
+            lines += _markdown_functions(change.name, *_parted(found, change.name, pairs, most))
     lines += ["", *(f"- {_code(side)}" for side in _sides(found))]
     return "\n".join(lines) + "\n"
 
@@ -93,26 +93,28 @@ def _name(pair: Pair) -> str:
     return f"{name} (new)" if pair.a is None else name
 
 
-def _more(pairs: Sequence[Pair], most: int) -> str:
-    left = pairs[most:]
-    return f"{len(left)} more, together {signed_text(sum(pair.growth for pair in left))}" if left else ""
+def _parted(found: Check, event: str, pairs: Sequence[Pair], most: int) -> tuple[list[Pair], str]:
+    """Return the functions to be shown, and a line on the others: those that are too many, or whose changes are small
+    (Difference.share)."""
+    large, small = found.difference.parted(event, pairs, lambda pair: pair)
+    left = [*large[most:], *small]
+    more = f"{len(left)} more, together by {signed_text(sum(pair.growth for pair in left))}" if left else ""
+    return large[:most], more
 
 
-def _functions(event: str, pairs: Sequence[Pair], most: int) -> str:
-    rows = [[*OF_FUNCTIONS, f"{event} grew in"], *([*_cells(pair), _name(pair)] for pair in pairs[:most])]
+def _functions(event: str, pairs: Sequence[Pair], more: str) -> str:
+    rows = [[*OF_FUNCTIONS, f"{event} grew in"], *([*_cells(pair), _name(pair)] for pair in pairs)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(OF_FUNCTIONS))]
     lines = [
         "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows
     ]
-    more = _more(pairs, most)
     return "\n".join([*lines, more] if more else lines) + "\n"
 
 
-def _markdown_functions(event: str, pairs: Sequence[Pair], most: int) -> list[str]:
+def _markdown_functions(event: str, pairs: Sequence[Pair], more: str) -> list[str]:
     lines = ["", f"<details><summary>{html.escape(event)} grew in</summary>", ""]
     lines += [_markdown_row(["function", *OF_FUNCTIONS]), _markdown_row(["---", *["---:"] * len(OF_FUNCTIONS)])]
-    lines += [_markdown_row([_code(_name(pair)), *_cells(pair)]) for pair in pairs[:most]]
-    more = _more(pairs, most)
+    lines += [_markdown_row([_code(_name(pair)), *_cells(pair)]) for pair in pairs]
     return [*lines, *(["", more] if more else []), "", "</details>"]
 
 
