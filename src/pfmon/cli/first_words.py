@@ -15,6 +15,7 @@ VERBS = {
 SUBCOMMANDS = {
     "diff": "pfmon.cli.commands.diff",
     "check": "pfmon.cli.commands.check",
+    "demo": "pfmon.cli.commands.demo",
     "sweep": "pfmon.cli.commands.sweep_command",
 }
 """Commands with options of their own (subcommand.py); a module has run and OPTIONS."""

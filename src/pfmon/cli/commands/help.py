@@ -16,7 +16,7 @@ SUBCOMMANDS = (
     f"       pfmon {'|'.join(VERBS)} ... (pfmon stat --help, ...)",
     "       pfmon diff [A B]",
     "       pfmon check BASE NEW [-- ARGUMENT...]",
-    "       pfmon sweep FILE.toml",
+    "       pfmon sweep FILE.toml | demo",
 )
 EXAMPLES = {
     "pfmon {program}": "cycles, instructions, branches, misses, as perf stat has them",
