@@ -46,6 +46,15 @@ class MarkedTests:
         self._saved = ""
         self._nothing_to_count = False
 
+    def pytest_sessionstart(self) -> None:
+        """Make the files that this run leaves: pytest lists the folders of tests, so a counted process is the same in
+        a first run, which saves, and in later ones."""
+        if self._is_worker:
+            return
+        self.results.make_file()
+        if cache := getattr(self._config, "cache", None):
+            cache.mkdir("pfmon")
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Find out whether any of the tests that will run counts something."""
         counting = (

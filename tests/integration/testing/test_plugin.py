@@ -195,6 +195,16 @@ def test_the_summary_says_when_nothing_is_marked(words: tuple[str, ...], said: b
     assert ("nothing was counted: none of these tests is marked" in done.stdout) is said
 
 
+@pytest.mark.slow
+def test_the_first_run_counts_what_later_ones_count(tmp_path: Path) -> None:
+    """Though it makes the file of baselines, a new entry of the folder that pytest lists: numbers made in a loop cost
+    more where Python's memory happens to be at the edge of a pool."""
+    folder = project(tmp_path, MARKED.replace("pass", "sum(n * n for n in range(10000))"))
+    assert run_pytest(folder, *ALONE, "--pfmon-save").returncode == 0
+    done = run_pytest(folder, *ALONE, "--pfmon-tolerance=0.01%", "--pfmon-strict")
+    assert done.returncode == 0, done.stdout
+
+
 OUTCOMES = """
 import os
 import unittest
