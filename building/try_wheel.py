@@ -41,6 +41,7 @@ TRIALS = (
     Trial("v/bin/pfmon -e instructions,cycles examples/x86_64/queens", 0, "93755 instructions"),
     Trial("v/bin/pfmon -e instructions ls /", 0, " instructions"),
     Trial("v/bin/pfmon --report html:page.html examples/x86_64/queens", 0, "92"),
+    Trial("v/bin/pfmon demo", 0, "times as fast"),
     Trial("v/bin/pfmon -e instructions examples/i386/queens", 2, MISSING),
     Trial(f"v/bin/pfmon -e instructions {THREADS}", 125, MISSING),
 )

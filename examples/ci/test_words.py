@@ -22,7 +22,7 @@ def test_words_are_counted_in_any_case() -> None:
     assert count_words("a B b") == {"a": 1, "b": 2}
 
 
-@pytest.mark.pfmon(tolerance="1%,LLC_MISSES=25%,BRANCH_MISSES_RETIRED=10%")
+@pytest.mark.pfmon(tolerance="1%")
 def test_counting_many_words_stays_fast(text: str) -> None:
     assert len(count_words(text)) == 40
 

@@ -6,7 +6,7 @@
 
 `run` runs a program and counts events, `smt` runs two programs on one core; `prepare` returns a run that can be
 inspected and stopped; `record` and `replay` write and count recordings, `read_samples` reads sample files, `diff`
-compares two results. See docs/library.md. Each public name is imported on first use.
+compares two results, `check` says whether counts grew. See docs/library.md. Each public name is imported on first use.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pfmon import pmu
     from pfmon.library.preparing.prepared_run import Prepared
     from pfmon.library.preparing.standard_streams import DEVNULL
+    from pfmon.library.results.result_check import check
     from pfmon.library.results.result_files import diff
     from pfmon.library.results.run_result import Run
     from pfmon.library.results.samples import read_samples
@@ -39,6 +40,7 @@ __all__ = [
     "RuleError",
     "Run",
     "UnknownNameError",
+    "check",
     "diff",
     "events",
     "pmu",
@@ -63,6 +65,7 @@ _HOMES = {
     "pfmon.library.run_api": ("events", "prepare", "record", "replay", "run"),
     "pfmon.library.preparing.standard_streams": ("DEVNULL",),
     "pfmon.library.preparing.prepared_run": ("Prepared",),
+    "pfmon.library.results.result_check": ("check",),
     "pfmon.library.results.result_files": ("diff",),
     "pfmon.library.results.run_result": ("Run",),
     "pfmon.library.results.samples": ("read_samples",),

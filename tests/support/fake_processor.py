@@ -115,8 +115,8 @@ class FakeProcessor:
     def stop_when_retired(self, count: int | None) -> None:
         self.turn_ends.append(count)
 
-    def connect(self, processors: Sequence["FakeProcessor"]) -> None:
-        self.connected = list(processors)
+    def connect(self, processors: Sequence["FakeProcessor"], shares_core: bool = False) -> None:
+        self.connected, self.shares_core = list(processors), shares_core
 
     def begin_turn(self) -> None:
         self.turns += 1

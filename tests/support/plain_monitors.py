@@ -19,7 +19,7 @@ from pfmon.engine.ia64._ia64 import AddressSpace, SystemProcessor
 from pfmon.engine.ia64.system.system_guest import SystemGuest
 from pfmon.isa.ia64.disassemble import listing
 from pfmon.program import system_image
-from pfmon.stream._stream import Consumer
+from pfmon.stream._stream import BlockTable, Consumer
 
 PSR_UP, PSR_PP, PSR_CPL = 2, 21, 32
 DCR, IVA = 0, 2
@@ -105,6 +105,8 @@ class PlainMonitors:
     def update_registers(self) -> None:
         processor = self._guest.processor
         retired, ip, privilege = self._before
+        if processor.retired == retired:  # an access asks before its instruction retires
+            return
         assert processor.retired == retired + 1
         table = processor.cr(IVA)
         if table <= processor.ip < table + TABLE and not table <= ip < table + TABLE:
@@ -150,8 +152,8 @@ class PlainMonitors:
 def stepped(image: Path, output: Path, present: bool = True) -> tuple[PlainMonitors, ExitReport]:
     """A system that has run an image instruction by instruction, and printed into a file."""
 
-    def make(memory: AddressSpace, *, max_block: int, trace: bool) -> SystemProcessor:
-        return SystemProcessor(memory, max_block=1, trace=trace)
+    def make(memory: AddressSpace, *, max_block: int, trace: bool, table: BlockTable | None) -> SystemProcessor:
+        return SystemProcessor(memory, max_block=1, trace=trace, table=table)
 
     monitors = PlainMonitors(present)
     with Path("/dev/null").open("rb") as nothing, output.open("wb") as target:

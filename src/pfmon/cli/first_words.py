@@ -12,5 +12,10 @@ VERBS = {
     "annotate": "pfmon.cli.commands.annotate",
 }
 """perf's verbs: pfmon's own options in other words (verb.py); a module has VERB."""
-SUBCOMMANDS = {"diff": "pfmon.cli.commands.diff", "sweep": "pfmon.cli.commands.sweep_command"}
+SUBCOMMANDS = {
+    "diff": "pfmon.cli.commands.diff",
+    "check": "pfmon.cli.commands.check",
+    "demo": "pfmon.cli.commands.demo",
+    "sweep": "pfmon.cli.commands.sweep_command",
+}
 """Commands with options of their own (subcommand.py); a module has run and OPTIONS."""

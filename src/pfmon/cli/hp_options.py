@@ -14,7 +14,6 @@ INSTEAD = {
     **{name: f"use --{option.long}" for option in OPTIONS.values() for name in option.hp},
     "attach-task": "the processor is modelled, and cannot take over a process that runs on another one; run the "
     "program from its start, pfmon PROGRAM, and count from where it matters: --trigger-code-start-addresses=FUNCTION",
-    "cpu-list": ONE_PROCESSOR,
     "cpu-mask": ONE_PROCESSOR,
     "cpu-set-relative": ONE_PROCESSOR,
     "demangle-java": "there is nothing in its place",
@@ -30,7 +29,6 @@ INSTEAD = {
     "smpl-module-info": "use --help samples",
     "smpl-output-info": "use --help samples",
     "smpl-raw": "use --smpl-module=raw",
-    "sysmap-file": "no kernel runs here; --symbol-file has the symbols of a stripped program",
     "trigger-start-delay": "use --trigger-event=EVENT:N, or --trigger-code-start-addresses",
 }
 """By option; those that are here by another name have it in the table."""

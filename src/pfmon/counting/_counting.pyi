@@ -1,6 +1,6 @@
 """Types of pfmon.counting._counting, by file."""
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, Protocol, Self, final, type_check_only
 
@@ -168,6 +168,9 @@ class Gate(Splitter):
         witness: Consumer | None = ...,
         machine: EventSetConsumer | None = ...,
         by_thread: bool = ...,
+        by_task: bool = ...,
+        tasks_apart: bool = ...,
+        without_idle: Iterable[int] = ...,
         due: int | None = ...,
         on_due: Callable[[], int | None] | None = ...,
     ) -> Self: ...

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.system_settings import SystemSettings
+from pfmon.engine.system_settings import SystemSettings, SystemTask
 from pfmon.errors import PfmonError
 from pfmon.program.guest_functions import GuestFunction
 from pfmon.program.image import Program
@@ -200,11 +200,48 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class TaskedEngine(Protocol):
+    """An engine whose stream tells the tasks of a system apart."""
+
+    @property
+    def tasks(self) -> Sequence[SystemTask]:
+        """What is counted apart, by its number in the stream's marks."""
+
+
+@runtime_checkable
 class Interruptible(Protocol):
     """An engine whose program may have the user's terminal as its own."""
 
     def take_interrupt(self) -> bool:
         """Ctrl-C was typed. True: what runs gets it as a character; False: the run is to be ended."""
+
+
+class StreamDemand(Protocol):
+    """The reader of the streams of a system's two processors, which decides which of these executes."""
+
+    @property
+    def shares_core(self) -> bool:
+        """Whether the processors are hardware threads of one core, which has one time."""
+
+    def wait(self) -> tuple[int, int]:
+        """Wait until everything has been read. Return the number of the processor whose stream is needed, and its
+        machine's cycle."""
+
+    def end_part(self, next_ip: int, sleeps: bool, wakes_other: bool, interrupts_other: bool) -> None:
+        """Hand over what this processor has executed; the next instruction is at ``next_ip``. It sleeps then; the other
+        one wakes; an external interrupt has arrived at the other one, which executes later."""
+
+
+@runtime_checkable
+class TimedSystem(Protocol):
+    """An engine of a whole system whose time is that of the machines that read its stream."""
+
+    def set_clock(self, cycles_before: Callable[[int], int]) -> None:
+        """Let the interval timer count the cycles of the machine that reads the stream: ``cycles_before`` gives those
+        until the instruction at an address, which is the next one."""
+
+    def execute_on_demand(self, demand: StreamDemand) -> None:
+        """Let the machines that read the streams of its two processors decide which of these executes."""
 
 
 class Recording(Engine, Protocol):

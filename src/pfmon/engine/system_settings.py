@@ -102,11 +102,58 @@ class BootSettings(NamedTuple):
         return self.program is not None or bool(self.snapshot and not self.snapshot_on)
 
 
+class TaskOffsets(NamedTuple):
+    """Offsets in Linux' task_struct: the name, the pid of the task, that of its process, and the task that has started
+    it (real_parent)."""
+
+    comm: int
+    pid: int
+    tgid: int
+    parent: int
+
+
+PROGRAM_TASKS = "program"
+"""The tasks of the program, and of what it starts."""
+TASKS_APART = 128
+"""Maximum number of tasks counted separately; the last ones are counted together."""
+
+
+class TaskSettings(NamedTuple):
+    """How the tasks of a Linux kernel are counted. ``apart``, ``by_processor``: each task, each processor by itself;
+    ``wanted``: PROGRAM_TASKS, or a pid; "": all; ``processors``: those that count, None: all; ``offsets``: None: they
+    are found."""
+
+    apart: bool = False
+    by_processor: bool = False
+    wanted: str = ""
+    processors: tuple[int, ...] | None = None
+    offsets: TaskOffsets | None = None
+
+
+class SystemTask(NamedTuple):
+    """What was counted apart: a task with the pid of itself and of its process, and its last name (None: all tasks of a
+    processor, or one that ended before it was known), on a processor (None: on all). ``is_rest``: it stands for all
+    that had no room."""
+
+    pid: int | None
+    process: int | None
+    name: str
+    processor: int | None
+    is_rest: bool = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is what a processor executes that has nothing to do."""
+        return self.pid == 0
+
+
 class SystemSettings(NamedTuple):
     """``memory``: bytes of physical memory, from address 0 on; ``uart``: physical address of the serial port, None:
     there is none, or the platform chooses; ``guest_pmu``: the system programs the performance monitors; ``itc``: what
     the interval timer counts, INSTRUCTIONS or the machine's CYCLES; ``boot``: the image is a Linux kernel, None: it
-    brings its own firmware; ``processors``: logical ones, which take turns of ``quantum`` instructions."""
+    brings its own firmware; ``processors``: logical ones, which take turns of ``quantum`` instructions; ``from_boot``:
+    what is before and after the program is in the stream, too; ``tasks``: None: tasks are not told apart;
+    ``marks_handlers``: interruptions set PSR.pp."""
 
     memory: int
     uart: int | None
@@ -116,3 +163,6 @@ class SystemSettings(NamedTuple):
     boot: BootSettings | None = None
     processors: int = 1
     quantum: int = QUANTUM
+    from_boot: bool = True
+    tasks: TaskSettings | None = None
+    marks_handlers: bool = False

@@ -131,6 +131,13 @@ class Keywords(TypedDict, total=False):
     guest_outputs: str | Sequence[str] | Mapping[str, str]
     console: bool
     exit_on: str
+    sysmap_file: Path
+    from_boot: bool
+    task: str
+    per_task: bool
+    per_processor: bool
+    cpu_list: str
+    task_offsets: str
     snapshot: Path
     snapshot_on: str
     from_snapshot: Path

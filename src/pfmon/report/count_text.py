@@ -33,7 +33,7 @@ def cpi_line(cycles: int | float | None, instructions: int | float | None, style
     return f"{value_text(ratio, style):>{WIDTH}} CPI (cycles per instruction)\n"
 
 
-def value_text(value: int | float | None, style: str) -> str:
+def value_text(value: int | float | None, style: str = "plain") -> str:
     """Format a count in a style; the value of a formula with six significant digits."""
     if value is None:
         return UNDEFINED

@@ -84,7 +84,7 @@ def cpi_text(cycles: Sequence[ThreadCycles], reports: Sequence[CpiStack], lines:
     unit = "thread" if share_one_core(cycles) else "core"
     named = "".join(f"{f'{unit} {number}':>37}   " for number in range(len(reports)))
     table = [f"{reports[0].machine}\n", f"{named.rstrip()}\n", f"{head.rstrip()}\n"]
-    table.append(_cpi_line("all cycles (user level)", [one.cycles for one in reports], reports, style))
+    table.append(_cpi_line("all cycles", [one.cycles for one in reports], reports, style))
     for part in PARTS:
         table.append(_cpi_line(part, [one.total(part) for one in reports], reports, style))
         inner = [one.parts[part] for one in reports]

@@ -6,9 +6,11 @@ import os
 import shlex
 from collections.abc import Sequence
 
+from pfmon.engine.system_settings import SystemTask
 from pfmon.report.count_text import count_lines
 from pfmon.session.run.followed_tasks import TaskCounts
 from pfmon.session.run.programmed_pmu import ThreadCounts
+from pfmon.session.run.system_task_counts import SystemTaskCounts
 
 MAX_COMMAND_LENGTH = 100
 """Maximum characters of a printed command; JSON has the whole command."""
@@ -42,6 +44,25 @@ def thread_text(threads: Sequence[ThreadCounts], style: str) -> str:
     """Return a line for each thread with its counts below, then a line that introduces the sums."""
     parts = [f"# thread {thread.place}\n{count_lines(thread.counts, style)}" for thread in threads]
     return "".join([*parts, f"# all {len(threads)} threads\n"])
+
+
+def system_task_text(tasks: Sequence[SystemTaskCounts], style: str) -> str:
+    """Return a line for each task or processor of a system with its counts below, then a line that introduces the
+    sums."""
+    parts = [f"# {_of_system(one.task)}\n{count_lines(one.counts, style)}" for one in tasks]
+    return "".join([*parts, f"# all {len(tasks)}\n"])
+
+
+def _of_system(task: SystemTask) -> str:
+    """What was counted: ``task 57 dash, processor 1``."""
+    on = [] if task.processor is None else [f"processor {task.processor}"]
+    if task.is_rest:
+        return ", ".join(["all other tasks", *on])
+    if task.pid is None:
+        return ", ".join(on or ["a task of the boot"])
+    name = "".join(letter if letter.isprintable() else "?" for letter in task.name)
+    thread = "" if task.pid == task.process else f" of process {task.process}"
+    return ", ".join(["idle" if task.is_idle else f"task {task.pid}{thread} {name}", *on])
 
 
 def shown_command(command: Sequence[str]) -> str:

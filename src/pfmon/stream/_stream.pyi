@@ -420,6 +420,7 @@ class Mark(IntEnum):
     FRAME = 31
     CACHE_FLUSH = 32
     HW_POLICY = 33
+    TASK = 34
 
 # thread_demux.pyx
 

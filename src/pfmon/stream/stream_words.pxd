@@ -89,6 +89,13 @@ cpdef enum Mark:                 # kinds of marks
                                  # data, bit 2 those of code alone, bit 3 their lines became invalid, else clean
     HW_POLICY = 33               # system mode: firmware was told how threads share a core (PAL_SET_HW_POLICY); value:
                                  # the policy
+    TASK = 34                    # system mode: another task of the kernel runs next; value: bits 0-15 its number for
+                                 # readers that count by task, and stream_words.TaskBits
+
+cdef enum TaskBits:              # in TASK
+    TASK_NUMBER = 0xFFFF
+    TASK_IDLE = 1 << 16          # the processor has nothing to do
+    TASK_UNCOUNTED = 1 << 17     # it is not among those to be counted
 
 cdef enum Walk:                  # outcomes in WALK
     WALK_DISABLED = 0            # the walker did not search: an alternate TLB fault
@@ -103,7 +110,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 34
+    MARK_KINDS = 35
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

@@ -67,6 +67,15 @@ class CollectedCounts:
                 if told["note"]:
                     self._notes.append(f"{told['test']}: {told['note']}")
 
+    def make_file(self) -> None:
+        """Make the file of baselines without any, if they are to be saved and there is none. UsageError: it cannot be
+        written."""
+        if self._config.option.pfmon_save and not self._baselines.path.exists():
+            try:
+                self._baselines.save([])
+            except PfmonError as error:
+                raise pytest.UsageError(str(error)) from None
+
     def save(self) -> str:
         """Save the counts if requested; return a message about it."""
         if not self._config.option.pfmon_save or not self._counted:

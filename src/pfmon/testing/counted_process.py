@@ -23,6 +23,8 @@ NEUTRAL = {"xdist": "-n0", "_cov": "--no-cov", "benchmark": "--benchmark-disable
 OWN = "--pfmon"
 WITH_VALUE = ("--pfmon-events", "--pfmon-tolerance", "--pfmon-baseline")
 """Options of this plugin with a value."""
+SELECTING = ("-k", "-m", "--deselect")
+"""Options with a value that choose tests: the process has one, whichever others run, and its words are on its stack."""
 
 
 def run_test(item: pytest.Item, given: Sequence[str], events: Sequence[str]) -> tuple[Run, list[pytest.TestReport]]:
@@ -75,19 +77,20 @@ def arguments(item: pytest.Item, given: Sequence[str], folder: str) -> list[str]
     if config.inipath:
         words += ["-c", str(config.inipath)]
     words += [f"--rootdir={config.rootpath}", f"--basetemp={folder}/tmp", "-o", f"cache_dir={folder}/cache"]
+    words += ["-k", "", "-m", ""]  # nothing of the configuration's addopts leaves the test out
     words += [option for name, option in NEUTRAL.items() if config.pluginmanager.hasplugin(name)]
     _, colons, name = item.nodeid.partition("::")
     return [*words, *config.getini("pfmon_child_options"), f"{item.path}{colons}{name}"]
 
 
 def without_own(words: Sequence[str]) -> list[str]:
-    """Return a command line without this plugin's options, so that the counts are the same when saving and
-    comparing."""
+    """Return a command line without this plugin's options and those that choose tests, so that the counts are the same
+    when saving and comparing, and for one test and all."""
     kept, is_value = [], False
     for word in words:
-        if not is_value and word != OWN and not word.startswith(f"{OWN}-"):
+        if not is_value and word != OWN and not word.startswith((f"{OWN}-", *SELECTING)):
             kept.append(word)
-        is_value = word in WITH_VALUE
+        is_value = not is_value and word in (*WITH_VALUE, *SELECTING)
     return kept
 
 

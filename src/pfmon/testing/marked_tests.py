@@ -22,9 +22,12 @@ from pfmon.testing.counted_process import run_test
 from pfmon.testing.verdicts import CountedTest
 
 MARK = "pfmon"
+FIXTURE = "pfmon_run"
 KEYWORDS = {"events", "tolerance"}
 PYTHON = ("python", " ".join(sys.version.split()))
 """The command recorded in baselines: counts of another build are not comparable."""
+
+NOTHING = "nothing was counted: none of these tests is marked (@pytest.mark.pfmon) or uses pfmon_run"
 
 REPORTS = pytest.StashKey[dict[str, pytest.TestReport]]()
 """Phase (call, teardown) -> the report of the test's own process."""
@@ -41,6 +44,23 @@ class MarkedTests:
         self._is_worker = worker is not None
         self._given: list[str] = worker["pfmon_words"] if worker else [*map(os.fspath, config.invocation_params.args)]
         self._saved = ""
+        self._nothing_to_count = False
+
+    def pytest_sessionstart(self) -> None:
+        """Make the files that this run leaves: pytest lists the folders of tests, so a counted process is the same in
+        a first run, which saves, and in later ones."""
+        if self._is_worker:
+            return
+        self.results.make_file()
+        if cache := getattr(self._config, "cache", None):
+            cache.mkdir("pfmon")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Find out whether any of the tests that will run counts something."""
+        counting = (
+            item.get_closest_marker(MARK) or FIXTURE in getattr(item, "fixturenames", ()) for item in session.items
+        )
+        self._nothing_to_count = not any(counting)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -118,6 +138,7 @@ class MarkedTests:
         """Print the summary of counts."""
         lines = self.results.lines(self._config.get_verbosity() > 0)
         lines += [self._saved] if self._saved else []
+        lines += [NOTHING] if self._nothing_to_count else []
         if lines:
             terminalreporter.section("pfmon")
             for line in lines:

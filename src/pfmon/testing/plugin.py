@@ -27,9 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options, and a setting of the configuration file."""
     group = parser.getgroup("pfmon", "counting with pfmon")
     group.addoption("--pfmon", action="store_true", help="count marked tests (@pytest.mark.pfmon), compare with before")
-    group.addoption(
-        "--pfmon-events", metavar="EVENT,...", help="events to count (instructions, and misses if possible)"
-    )
+    group.addoption("--pfmon-events", metavar="EVENT,...", help="events to count (instructions)")
     group.addoption("--pfmon-tolerance", metavar="[EVENT=]PERCENT,...", help="increase that is accepted (1%%)")
     group.addoption("--pfmon-baseline", metavar="FILE", help=f"the counts to compare with (rootdir/{BASELINES})")
     group.addoption("--pfmon-save", action="store_true", help="keep the counts in that file instead of comparing")

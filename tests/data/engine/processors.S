@@ -7,6 +7,8 @@
 //	C  the clocks differ by less than a turn of each
 //	l  ptc.l of processor 0 leaves the translation of processor 1 (volume 2, 4.1.1.3)
 //	G  ptc.g of processor 0 purges it
+//	e  ptc.e of processor 0 leaves the translation of processor 1; E: it purges it, as they share a core (Montecito manual
+//	   2.4.3.1)
 //	M  processor 1 executes code as processor 0 has changed it (volume 2, 4.4.6.2)
 //
 //	ia64-linux-gnu-as -o processors.o processors.s; ia64-linux-gnu-ld -T ../system/image.lds ...
@@ -200,6 +202,19 @@ first:
 	PRINT 'G', p3
 
 	AWAIT 10
+	ptc.e r0
+	;;
+	srlz.d
+	TELL 11
+	AWAIT 12
+	WORDAT r14, WORD
+	ld8 r15 = [r14]
+	;;
+	cmp.eq p3, p4 = 1, r15
+	PRINT 'E', p3
+	PRINT 'e', p4
+
+	AWAIT 13
 	movl r14 = other
 	movl r15 = changed
 	;;
@@ -218,8 +233,8 @@ first:
 	;;
 	srlz.i
 	;;
-	TELL 11
-	AWAIT 12
+	TELL 14
+	AWAIT 15
 	WORDAT r14, WORD
 	ld8 r15 = [r14]
 	mov r16 = 0x201
@@ -277,11 +292,19 @@ second:
 	st8 [r14] = r18
 	TELL 9
 
+	INSERT
+	TELL 10
+	AWAIT 11
+	KEYAT r18
+	WORDAT r14, WORD
+	st8 [r14] = r18
+	TELL 12
+
 	br.call.sptk.many b0 = changed
 	;;
 	mov r19 = r8
-	TELL 10
-	AWAIT 11
+	TELL 13
+	AWAIT 14
 	srlz.i
 	;;
 	br.call.sptk.many b0 = changed
@@ -291,7 +314,7 @@ second:
 	or r8 = r8, r19
 	WORDAT r14, WORD
 	st8 [r14] = r8
-	TELL 12
+	TELL 15
 2:	br.cond.sptk.few 2b
 	;;
 

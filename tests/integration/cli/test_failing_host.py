@@ -17,7 +17,8 @@ from grids import few
 from guests import EXAMPLES
 from preloaded import preloaded
 
-from pfmon.cli.commands import diff, sweep_command
+from pfmon.cli.commands import check as check_command
+from pfmon.cli.commands import demo, diff, sweep_command
 from pfmon.library.options.table import OPTIONS
 from pfmon.report.exports import EXPORTS, OF_LAST_BRANCHES
 from pfmon.report.sampling import MODULES
@@ -76,6 +77,9 @@ CASES = {
     "difference": Case("diff --outfile={}/text --html={}/page BASE BASE", "text page"),
     "difference printed": Case("diff BASE BASE", ""),
     "difference as json": Case("diff --json --outfile={}/json BASE BASE", "json"),
+    "check": Case("check --outfile={}/text --markdown={}/page BASE BASE", "text page"),
+    "demo": Case("demo --html={}/page", "page"),
+    "check printed": Case("check --json BASE BASE", ""),
     "exports": Case(
         f"{SAMPLES} --smpl-outfile=/dev/null {' '.join(f'--export={one}:{{}}/{one}' for one in LIGHT)} FIB 3",
         " ".join(LIGHT),
@@ -284,7 +288,12 @@ def check(case: Case, first: dict[str, Any], one: dict[str, Any]) -> None:
 
 def test_every_kind_of_output_has_a_case() -> None:
     """By the tables of options, exports and sampling modules."""
-    subcommands = {"diff": diff.OPTIONS, "sweep": sweep_command.OPTIONS}
+    subcommands = {
+        "diff": diff.OPTIONS,
+        "check": check_command.OPTIONS,
+        "demo": demo.OPTIONS,
+        "sweep": sweep_command.OPTIONS,
+    }
     wanted = {f"--{one.long}=" for one in OPTIONS.values() if one.value in ("FILE", "DIR", "FORMAT:FILE")}
     wanted -= {f"--{name}=" for name in READS}
     wanted |= {f"--{name}" for name in PRINTS} | {f"--report={name}" for name in ("cpi", "derived", "html:")}
@@ -293,6 +302,7 @@ def test_every_kind_of_output_has_a_case() -> None:
     assert not [one for one in wanted if one not in whole]
     for name, own in subcommands.items():
         words = "\n".join(case.words for case in CASES.values() if case.words.startswith(f"{name} "))
+        own = [one for one in own if one.long != "input"]  # which is read
         assert not [one.long for one in own if one.value in ("FILE", "DIR") and f"--{one.long}=" not in words]
     assert {*PRINTS} <= {*OPTIONS}
     assert all(f"--{name}=" in whole for name, one in OPTIONS.items() if one.writes)

@@ -13,6 +13,7 @@ from grids import first_quick
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "results.schema.json").read_text())
 NOPLOOP, HASHMAP = [example("noploop"), "20"], [example("hashmap"), "50"]
+PROCESSORS = str(Path(__file__).resolve().parents[2] / "data" / "engine" / "processors.elf")
 RUNS = [
     ["-e", "ia64_inst_retired,ia64_ipc", *NOPLOOP],
     ["--with-header", "-k", "-e", "cpu_cycles", *NOPLOOP],
@@ -27,6 +28,7 @@ RUNS = [
     ["--report", "cpi", *NOPLOOP],
     ["--report", "derived", "--pmu=montecito", *HASHMAP],
     ["--session-timeout=0.3", "-e", "nops_retired", example("noploop"), "100000000000"],
+    ["--per-processor", "--processors=2", "-k", "-e", "ia64_inst_retired", "--system", PROCESSORS],
 ]
 TWO = ["--json", "--smt", f"{HASHMAP[0]} 50"]
 TWO_PROGRAMS = [

@@ -303,3 +303,19 @@ def test_images_are_what_their_sources_assemble_to(name: str, tmp_path: Path) ->
     flags = ["-static", "-nostdlib", "-z", "max-page-size=4096", "-Ttext", "0x100000", *LINKED[name]]
     subprocess.run([TOOLS[1], *flags, "-o", image, program], check=True, capture_output=True)
     assert image.read_bytes() == (DATA / name).read_bytes()
+
+
+@pytest.mark.parametrize("option", ["--excl-intr", "--intr-only", "--exclude-idle"])
+def test_recordings_tell_no_tasks_apart(option: str, tmp_path: Path) -> None:
+    pfmon("--system", GREETING, f"--record={tmp_path / 'run'}", "-k", "-e", "ia64_inst_retired")
+    done = pfmon(f"--replay={tmp_path / 'run'}", "-k", "-e", "ia64_inst_retired", option)
+    assert done.returncode == 2
+    assert done.stderr == f"pfmon: {option} is about a system while it runs: leave it out with --replay\n"
+
+
+@pytest.mark.parametrize("option", ["--exclude-idle", "--per-task", "--task=1", "--sysmap-file=x", "--from-boot"])
+def test_tasks_are_of_kernels(option: str) -> None:
+    done = pfmon("--system", GREETING, "-k", "-e", "ia64_inst_retired", option)
+    name = option.partition("=")[0]
+    assert done.returncode == 2
+    assert done.stderr == f"pfmon: {name} is about a Linux kernel, and {GREETING} is none: leave it out\n"

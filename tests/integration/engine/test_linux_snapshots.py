@@ -58,13 +58,25 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Booted:
 def test_program_from_a_snapshot_has_the_counts_of_a_boot(plain: Booted) -> None:
     """At each level: those until the snapshot and those from there on are those of a boot. A boot that ends with the
     snapshot counts the last request of the first program, which is that of the rest, too."""
-    status, text, rest = plain.run("--", PROGRAM, "1000")
+    words = ("--from-boot", "--", PROGRAM, "1000")
+    status, text, rest = plain.run(*words)
     assert (status, text) == (0, "1000\n")
-    whole = plain.boot("--", PROGRAM, "1000")
+    whole = plain.boot(*words)
     assert whole[:2] == (0, "1000\n")
     assert [one + two for one, two in zip(plain.before, rest, strict=True)] == whole[2]
-    assert plain.run("--", PROGRAM, "1000") == (status, text, rest)
+    assert plain.run(*words) == (status, text, rest)
     assert rest[0] < plain.before[0] / 50
+
+
+@pytest.mark.parametrize("options", ["", "--intr-only", "--task=program", "--per-task", "--exclude-idle"])
+def test_time_of_the_program_is_counted_as_behind_a_boot(plain: Booted, options: str) -> None:
+    """A snapshot knows tasks, and which of them handle interruptions."""
+    found, wanted = (
+        plain.run(*options.split(), "--", PROGRAM, "1000"),
+        plain.boot(*options.split(), "--", PROGRAM, "1000"),
+    )
+    assert sorted(found[2]) == sorted(wanted[2])
+    assert found[:1] == wanted[:1] == (0,)
 
 
 @needs("real")

@@ -16,7 +16,7 @@ from pfmon.errors import PfmonError
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "engine"
 IMAGE = str(DATA / "processors.elf")
-ALL_HOLD = "LIClGM\n"
+ALL_HOLD, ON_ONE_CORE = "LIClGeM\n", "LIClGEM\n"
 EVENTS = "ia64_inst_retired,cpu_op_cycles_all,thread_switch_events_lp,thread_switch_gated_lp,cycles_halted"
 
 
@@ -42,7 +42,7 @@ def test_turns_repeat() -> None:
 def test_machines_decide_who_executes(cores: str) -> None:
     assert counts(*cores.split()) == counts(*cores.split())
     shown = pfmon("--system", IMAGE, "--smt-threads", *cores.split(), "-e", "ia64_inst_retired")
-    assert shown.stdout.startswith(ALL_HOLD)
+    assert shown.stdout.startswith(ALL_HOLD if cores else ON_ONE_CORE)
 
 
 def counts(*options: str) -> list[dict[str, int]]:
@@ -75,6 +75,7 @@ REFUSED = [
     ),
     ("--processors=2 --guest-pmu", "--system runs one image, on processors of --processors or --smt-threads"),
     ("--processors=2 -e cpu_cycles", "--processors=2: only exact events are counted; for others give --smt-threads"),
+    ("--processors=2 --report=html:page.html", "--processors=2: only exact events are counted; for others give --smt-"),
     ("--cores=2 -e cpu_cycles", "--system runs one image, on processors of --processors or --smt-threads"),
 ]
 

@@ -10,10 +10,21 @@ from pfmon.errors import PfmonError, UnsupportedError
 from pfmon.testing import counted_process
 from pfmon.testing.counted_process import environment, run_test, without_own
 
-WORDS = st.lists(st.sampled_from(["-v", "-k", "a", "tests", "--pfmonitor"]))
+WORDS = st.lists(st.sampled_from(["-v", "-s", "a", "tests", "--pfmonitor"]))
 VALUES = ("--pfmon-baseline", "--pfmon")
 OWN = st.lists(
-    st.sampled_from([("--pfmon",), ("--pfmon-save",), ("--pfmon-tolerance=1%",), ("--pfmon-events", "a"), VALUES])
+    st.sampled_from(
+        [
+            ("--pfmon",),
+            ("--pfmon-save",),
+            ("--pfmon-tolerance=1%",),
+            ("--pfmon-events", "a"),
+            VALUES,
+            ("-k", "a"),
+            ("-ka",),
+            ("-m", "-k"),
+        ]
+    )
 )
 
 

@@ -15,7 +15,8 @@ PURPOSE = "Runs a program on a model of its processor and counts with that proce
 SUBCOMMANDS = (
     f"       pfmon {'|'.join(VERBS)} ... (pfmon stat --help, ...)",
     "       pfmon diff [A B]",
-    "       pfmon sweep FILE.toml",
+    "       pfmon check BASE NEW [-- ARGUMENT...]",
+    "       pfmon sweep FILE.toml | demo",
 )
 EXAMPLES = {
     "pfmon {program}": "cycles, instructions, branches, misses, as perf stat has them",
@@ -45,8 +46,9 @@ OF_SETS = (
 ENDING = (
     "Long options may be shortened to any unique prefix, and end at the program's name. The exit status is the\n"
     "program's; 1 if -l or -L finds no event, 2 for a mistake on the command line, 3 for a count that grew\n"
-    "(--baseline), 124 after a timeout, 125 for counts that were lost or could not be written, 128 + signal for a\n"
-    "program that a signal killed, and for a run that was ended: 129 by SIGHUP, 130 by Ctrl-C, 143 by SIGTERM."
+    "(--baseline, pfmon check), 124 after a timeout, 125 for counts that were lost or could not be written,\n"
+    "128 + signal for a program that a signal killed, and for a run that was ended: 129 by SIGHUP, 130 by Ctrl-C,\n"
+    "143 by SIGTERM."
 )
 ENVIRONMENT = (
     "PFMON_DEBUG=1 in the environment logs to standard error how pfmon runs the program: engine, caches, threads,\n"

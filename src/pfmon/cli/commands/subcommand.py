@@ -49,7 +49,7 @@ def parsed(options: Sequence[Option], words: Sequence[str]) -> tuple[dict[str, l
     return found, others
 
 
-FILES = {1: "one file is", 2: "two files are"}
+FILES = {0: "no file is", 1: "one file is", 2: "two files are"}
 
 
 def understood(

@@ -29,7 +29,7 @@ def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
             "pfmon.report.count_text": plan.controls.true_values or output.show_time,
             "pfmon.report.header": output.with_header,
             "pfmon.report.profile_tables": results.split,
-            "pfmon.report.task_report": plan.following or plan.controls.per_thread,
+            "pfmon.report.task_report": plan.following or plan.controls.per_thread or plan.controls.tasks_apart,
             "pfmon.report.source_table": results.annotate,
             "pfmon.report.stat_text": prepared.summary,
             "pfmon.report.csv_counts": output.csv,
@@ -66,6 +66,10 @@ def result_text(
         from pfmon.report.task_report import thread_text
 
         text += thread_text(done.threads, output.number_style)
+    if done.system_tasks is not None and not output.aggregate_results:
+        from pfmon.report.task_report import system_task_text
+
+        text += system_task_text(done.system_tasks, output.number_style)
     if prepared.summary:
         return text + _summary(output, done, prepared, earlier)
     true_values = prepared.session.plan.controls.true_values

@@ -10,13 +10,14 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, BlockHead, BlockInstruction, BranchKind, InstructionSet, Mark, accesses_of, executed, mark_kind,
-    mark_value)
+    BLOCK_MASK, BlockHead, BlockInstruction, BranchKind, InstructionSet, Mark, TASK_NUMBER, accesses_of, executed,
+    mark_kind, mark_value)
 
 cdef enum:
     MAX_CALL_STACK = 1 << 20            # calls: more are a runaway recursion
     MAX_SAMPLE_CALLS = 1 << 10              # of a sample
     BUNDLE_BYTES = 16
+    TASK_STACKS = 1 << 16               # tasks' numbers as threads: from here on
 
 
 cdef class CallStack:
@@ -56,6 +57,8 @@ cdef class CallStack:
             if words[i] >> 63:
                 if mark_kind(words[i]) == Mark.THREAD:
                     self.switch_to(mark_value(words[i]))
+                elif mark_kind(words[i]) == Mark.TASK:
+                    self.switch_to(TASK_STACKS + (mark_value(words[i]) & TASK_NUMBER))
                 elif Mark.PYTHON_CALL <= mark_kind(words[i]) <= Mark.PYTHON_LINE:
                     self.follow_python(mark_kind(words[i]), mark_value(words[i]))
                 i += 1

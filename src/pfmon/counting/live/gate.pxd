@@ -15,13 +15,16 @@ cdef class Gate(Splitter):
     cdef TriggerState switches
     cdef uint32_t event_set      # event set in force while counting is on
     cdef uint32_t off            # event set of uncounted instructions
-    cdef bint by_thread
+    cdef bint by_thread, by_task, tasks_apart
+    cdef uint64_t without_idle   # a bit for each event set
+    cdef uint64_t task           # value of the last TASK mark
     cdef uint64_t whole_calls    # a bit for each trigger that counts one whole call
     cdef CallStack calls         # None: there is no such trigger
     cdef uint64_t depth, caller  # of the call for which is counted: calls that the program was in, its thread
     cdef object on_due
     cdef readonly object error   # raised by on_due
 
+    cdef bint counts(self) noexcept nogil
     cdef void switched(self) noexcept nogil
     cdef void await_return(self) noexcept nogil
     cdef bint has_left_call(self) noexcept nogil

@@ -1,12 +1,12 @@
 """The reader of the stream that switches counting and event sets at exact instructions.
 
-Three conditions decide: triggers, PSR.up (MODE marks), and the event set in force. A machine gets the whole stream; its
+Conditions decide: triggers, PSR.up (MODE marks), the task of a system (TASK marks), and the event set in force. A machine gets the whole stream; its
 records belong to the event set in force.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream._stream cimport Mark, NOWHERE, mark_kind, mark_value
+from pfmon.stream._stream cimport Mark, NOWHERE, TASK_IDLE, TASK_NUMBER, TASK_UNCOUNTED, mark_kind, mark_value
 
 
 cdef class Gate(Splitter):
@@ -18,11 +18,14 @@ cdef class Gate(Splitter):
     ``whole_calls``: numbers of triggers that count one whole call: counting stops when it returns. ``machine``: keeps
     its records apart by event set, one for each reader, and one more for uncounted instructions.
     ``by_thread``: the readers belong to the threads of the process, by place; the last one to all later threads.
+    ``by_task``: the tasks of a system decide what counts; with ``tasks_apart`` the readers belong to them, by number;
+    ``without_idle``: numbers of the event sets for which idle tasks do not count.
     ``on_due`` is called when ``due`` instructions have retired, and returns the next number.
     """
 
     def __cinit__(self, table, readers, *, code=(), data=(), actions=(), whole_calls=(), bint on=True, up=None,
-                  witness=None, machine=None, bint by_thread=False, due=None, on_due=None, **__):
+                  witness=None, machine=None, bint by_thread=False, bint by_task=False, bint tasks_apart=False, without_idle=(),
+                  due=None, on_due=None, **__):
         if len(actions) > TRIGGERS:
             raise ValueError(f"{len(actions)} triggers: there is room for {TRIGGERS}")
         self.keep = list(readers)
@@ -31,6 +34,9 @@ cdef class Gate(Splitter):
         self.machine = machine
         self.off = <uint32_t>len(self.keep)
         self.by_thread = by_thread
+        self.by_task, self.tasks_apart = by_task, tasks_apart
+        for number in without_idle:
+            self.without_idle |= <uint64_t>1 << <int>number
         self.on_due = on_due
         self.due = ~<uint64_t>0 if due is None else due
         self.switches.on = on
@@ -76,7 +82,7 @@ cdef class Gate(Splitter):
     @property
     def counting(self) -> bool:
         """Whether counting is on after the words read so far."""
-        return bool(is_counting(&self.switches))
+        return bool(self.counts())
 
     def set_due(self, uint64_t retired):
         """Calls on_due when so many instructions have retired, if it is not due before."""
@@ -86,12 +92,20 @@ cdef class Gate(Splitter):
         """Number of times that each trigger was reached, whether or not it had an effect."""
         return [self.switches.hits[number] for number in range(TRIGGERS) if self.switches.action[number]]
 
+    cdef bint counts(self) noexcept nogil:
+        """Whether what follows is counted."""
+        if self.task & TASK_UNCOUNTED:
+            return False
+        if self.task & TASK_IDLE and self.without_idle >> (0 if self.tasks_apart else self.event_set) & 1:
+            return False
+        return is_counting(&self.switches)
+
     cdef void pass_on(self, const uint64_t* words, uint64_t count) noexcept nogil:
         if count == 0:
             return
         if self.calls is not None:
             self.calls.read(words, count)
-        if is_counting(&self.switches):
+        if self.counts():
             self.reader.consume(words, count)
             if self.witness is not None:
                 self.witness.consume(words, count)
@@ -105,7 +119,7 @@ cdef class Gate(Splitter):
         if self.witness is not None:
             self.witness.follow(self.last)
         if self.machine is not None:
-            self.machine.use_event_set(self.event_set if is_counting(&self.switches) else self.off)
+            self.machine.use_event_set(self.event_set if self.counts() else self.off)
 
     cdef void reach(self, uint32_t trigger) noexcept nogil:
         cdef bint changed = reach_trigger(&self.switches, trigger)
@@ -148,11 +162,20 @@ cdef class Gate(Splitter):
     cdef bint ends_part(self, uint64_t mark) noexcept nogil:
         if self.by_thread and mark_kind(mark) == Mark.THREAD:
             return True
+        if self.by_task and mark_kind(mark) == Mark.TASK:
+            return True
         return self.switches.heeds_psr_up and mark_kind(mark) == Mark.MODE
 
     cdef void handle_mark(self, uint64_t mark) noexcept nogil:
         if mark_kind(mark) == Mark.THREAD:
             self.switch_reader(<uint32_t>mark_value(mark))
+            return
+        if mark_kind(mark) == Mark.TASK:
+            self.task = mark_value(mark) & (TASK_NUMBER | TASK_IDLE | TASK_UNCOUNTED)
+            if self.tasks_apart:
+                self.switch_reader(<uint32_t>(self.task & TASK_NUMBER))
+            else:
+                self.switched()
             return
         set_mode(&self.switches, mark)
         self.switched()

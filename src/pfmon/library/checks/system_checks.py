@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from pfmon.engine.system_settings import COUPLED, CYCLES
+from pfmon.engine.system_settings import COUPLED, CYCLES, PROGRAM_TASKS
 from pfmon.errors import PfmonError, refuse
 from pfmon.library.options.needs import refuse_unmet
 from pfmon.library.options.option import OF_RUN
@@ -34,8 +34,8 @@ OF_PROGRAMS = (
 OF_PACKED_PROGRAMS = ("sysroot", "env", "host-env")
 """Those that a program has under a kernel, too."""
 OF_SNAPSHOTS = ("snapshot", "snapshot-on", "from-snapshot")
-OF_KERNELS = ("cmdline", "initrd", "exit-on", *OF_SNAPSHOTS)
-OF_KERNELS_PROGRAMS = ("guest-file", "guest-output", "console")
+OF_KERNELS = ("cmdline", "initrd", "exit-on", "sysmap-file", "per-task", "task", "task-offsets", *OF_SNAPSHOTS)
+OF_KERNELS_PROGRAMS = ("guest-file", "guest-output", "console", "from-boot")
 WITHOUT_PROGRAM = "{} is about a program under Linux; with --system there is none: leave it out"
 
 
@@ -62,12 +62,60 @@ def systems_run_alone(options: Options) -> None:
         raise PfmonError(
             f"--processors={options.processors}: with --smt-threads a system has two processors: leave --processors out"
         ).about("--processors", "--smt-threads")
+    tasks_are_counted_apart_as_a_whole(options)
     given = {one.long for one in rows(OF_RUN) if one.is_given(options)}
     refuse(
         {"--follow-...": options.follows} | {f"--{name}": name in given for name in OF_PROGRAMS},
         WITHOUT_PROGRAM,
         "--system",
     )
+
+
+def tasks_are_counted_apart_as_a_whole(options: Options) -> None:
+    """What tells tasks, processors or handlers apart is for counts of pfmon's own, in one stream."""
+    idle = any("exclude-idle" in one.interrupts for one in options.sets)
+    handlers = any({*one.interrupts} - {"exclude-idle"} for one in options.sets)
+    named = bool(options.task) and not options.task.isdecimal() and options.task != PROGRAM_TASKS
+    chosen = {
+        "--per-task": options.per_task,
+        "--per-processor": options.per_processor,
+        "--task": options.task,
+        "--cpu-list": options.cpu_list is not None,
+        "--exclude-idle": idle,
+    }
+    given = [name for name, used in chosen.items() if used]
+    if handlers and options.guest_pmu:
+        raise PfmonError("--excl-intr and --intr-only use PSR.pp, which with --guest-pmu is the system's").about(
+            "--guest-pmu"
+        )
+    if options.cpu_list is not None and max(options.cpu_list) >= options.processors:
+        raise PfmonError(f"--cpu-list: the system has {options.processors} processors, from 0 on").about(
+            "--cpu-list", "--processors"
+        )
+    if not given:
+        return
+    refuse(
+        {
+            "--guest-pmu": options.guest_pmu,
+            "--smt-threads": options.smt_threads,
+            "--report": options.report,
+            "--report=html": options.collect_report,
+        },
+        f"{given[0]}: counts are of one stream, and of pfmon's own counters: leave {{}} out",
+        given[0],
+    )
+    apart = [name for name in ("--per-task", "--per-processor") if chosen[name]] or ["--task"] * named
+    if apart:
+        refuse(
+            {
+                "--long-smpl-periods and --short-smpl-periods": options.sampled,
+                "--per-function, --per-block, --per-line and --annotate": options.splits,
+                "--print-interval": options.print_interval is not None,
+                "several event sets (-e)": options.several_sets,
+            },
+            f"{{}}: of all tasks together; leave out {apart[0]}, which counts each by itself",
+            apart[0],
+        )
 
 
 def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None:
@@ -77,7 +125,9 @@ def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None
         return
     given = {one.long for one in rows(OF_RUN) if one.is_given(options)}
     wanted = [name for name in (*OF_KERNELS, *OF_KERNELS_PROGRAMS, *OF_PACKED_PROGRAMS) if name in given]
-    if not command and not wanted:
+    if any("exclude-idle" in one.interrupts for one in options.sets):
+        given.add("exclude-idle")
+    if not command and not wanted and "exclude-idle" not in given:
         return
     from pfmon.program.system_image import is_linux_kernel
 
@@ -88,6 +138,10 @@ def kernels_alone_run_programs(options: Options, command: Sequence[str]) -> None
     if options.snapshot and not options.snapshot_on:
         given -= {"console"}
     if not command:
+        if options.task == PROGRAM_TASKS:
+            raise PfmonError(f"--task={PROGRAM_TASKS} is about a program that the kernel runs: give one too").about(
+                "--task"
+            )
         for name in (*OF_KERNELS_PROGRAMS, *OF_PACKED_PROGRAMS):
             if name in given:
                 raise PfmonError(f"--{name} is about a program that the kernel runs: give one too").about(f"--{name}")
@@ -131,7 +185,7 @@ def _image_runs_alone(system: str, command: Sequence[str], given: Set[str]) -> N
         raise PfmonError(f"--system={system}: the image is all that runs, and there is {command[0]!r}").about(
             "--system"
         )
-    for name in (*OF_KERNELS, *OF_KERNELS_PROGRAMS):
+    for name in (*OF_KERNELS, *OF_KERNELS_PROGRAMS, "exclude-idle"):
         if name in given:
             raise PfmonError(f"--{name} is about a Linux kernel, and {system} is none: leave it out").about(f"--{name}")
     refuse({f"--{name}": name in given for name in OF_PACKED_PROGRAMS}, WITHOUT_PROGRAM, "--system")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
+from pfmon.engine.system_settings import TaskOffsets
 from pfmon.library.options.option import OF_RUN
 from pfmon.library.options.option_record import OptionRecord
 from pfmon.library.options.set_options import SetOptions
@@ -156,6 +157,18 @@ class Options(OptionRecord):
     """What it says is shown beside its program's output."""
     exit_on: str
     """A regular expression: a line of the console that matches ends the run."""
+    sysmap_file: str
+    """The file of its symbols, "": its own."""
+    from_boot: bool
+    """Count all of it, not only while its program runs."""
+    task: str
+    """Name or pid of the tasks that count, PROGRAM_TASKS; "": all."""
+    per_task: bool
+    per_processor: bool
+    cpu_list: tuple[int, ...] | None
+    """Numbers of the processors that count; None: all."""
+    task_offsets: TaskOffsets | None
+    """Offsets in task_struct; None: they are found."""
     snapshot: str
     """The file that gets a snapshot of the system; "": none."""
     snapshot_on: str

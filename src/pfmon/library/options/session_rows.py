@@ -46,7 +46,7 @@ def _keep_report(_: Option, options: Any, output: Any, value: tuple[str, str]) -
 
 INTR_ONLY = Option(
     "intr-only",
-    "kernel level: count what interrupts cause only; programs run without interrupts",
+    "kernel level of a system: count the handlers of interruptions only (a program alone has none)",
     NAME,
     pmus=IA64,
     of_set=True,
@@ -99,7 +99,7 @@ SESSIONS = Topic(
         ),
         Option(
             "excl-intr",
-            "leave out what interrupts cause; programs run without interrupts",
+            "kernel level of a system: leave out the handlers of interruptions (a program alone has none)",
             NAME,
             pmus=IA64,
             of_set=True,
@@ -110,7 +110,7 @@ SESSIONS = Topic(
         same("incl-intr", INTR_ONLY),
         Option(
             "exclude-idle",
-            "leave out the idle task; a program's run has none",
+            "leave out the idle tasks of a Linux kernel (a program alone has none)",
             NAME,
             pmus=IA64,
             of_set=True,

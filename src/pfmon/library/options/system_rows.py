@@ -10,6 +10,7 @@ from pfmon.library.options import python_values
 from pfmon.library.options.kinds import FLAG, TEXT, WORD, converted, number
 from pfmon.library.options.option import Kind, Option, Topic, extend, put
 from pfmon.library.options.option_values import pattern, size, whole_number
+from pfmon.library.options.task_rows import TASKS
 
 MEGABYTE = 1 << 20
 LEAST_MEMORY, MOST_MEMORY = 4 * MEGABYTE, 3 << 30
@@ -162,6 +163,7 @@ SYSTEM = Topic(
             keyword=True,
             needs=("a system",),
         ),
+        *TASKS,
         Option(
             "snapshot",
             "boot a Linux kernel until it is ready to run a program, write a snapshot of the system, and end",

@@ -13,7 +13,7 @@ from pfmon.errors import LostError, PfmonError, UnsupportedError
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.plan import ALONE, LoadedProgram, RunContext, plan_of
 from pfmon.library.preparing.standard_streams import Files
-from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of, with_symbol_file
+from pfmon.library.preparing.symbol_lookup import SharedObjects, symbols_of, with_kernel_symbols, with_symbol_file
 from pfmon.library.resolving.command_program import find_program
 from pfmon.library.resolving.request_builder import BuiltRequest, Symbols, qualifies, request
 from pfmon.library.resolving.resolve import resolve
@@ -375,7 +375,7 @@ def _loader(guest: Guest, recording: Recording | None) -> Callable[[], Program]:
         if recording:
             return recording.program(sysroot)
         if guest.system:
-            return system_image.load(guest.words[0])
+            return with_kernel_symbols(system_image.load(guest.words[0]), guest.sysmap_file)
         return registry.placed(image.load(find_program(guest.words[0]), sysroot, confined), guest.engine)
 
     return with_symbol_file(load, guest.symbol_file)

@@ -54,6 +54,24 @@ def with_symbol_file(load: Callable[[], Program], path: str) -> Callable[[], Pro
     return loaded
 
 
+def with_kernel_symbols(program: Program, path: str) -> Program:
+    """Give the image of a system the symbols of a System.map, or, if it is a Linux kernel without any, those that it
+    has for /proc/kallsyms. PfmonError: the file cannot be read, or is none."""
+    from pfmon.program.kernel_symbols import has_symbols, kallsyms, symbol_file, system_map
+
+    image = program.image
+    if path:
+        return _named(program, symbol_file(system_map(_contents(path, "sysmap-file"), path)), "the System.map")
+    if has_symbols(image.data):
+        return program
+    found = kallsyms(image.data, image.elf)
+    return _named(program, symbol_file(found), "the kernel's own symbols") if found else program
+
+
+def _named(program: Program, symbols: bytes, name: str) -> Program:
+    return program._replace(image=program.image._replace(symbol_file=symbols, symbol_path=name))
+
+
 def symbols_of(
     load: Callable[[], Program] | None, objects: SharedObjects | None = None, debug: DebugDirectories = NO_DIRECTORIES
 ) -> Symbols:
@@ -114,8 +132,8 @@ def _when_asked(
     return resolve
 
 
-def _contents(path: str) -> bytes:
+def _contents(path: str, option: str = "symbol-file") -> bytes:
     try:
         return read_bounded(path)
     except (OSError, ValueError) as error:
-        raise PfmonError(f"--symbol-file={path}: {reason(error)}") from None
+        raise PfmonError(f"--{option}={path}: {reason(error)}").about(f"--{option}") from None

@@ -39,12 +39,14 @@ def ia64_notes(options: Options) -> list[str]:
 def notes_on_options(options: Options, whole_system: bool) -> list[str]:
     """Notes on options without effect, and on levels and ranges that count little; ``whole_system``: all levels run."""
     levels = [] if whole_system else _privilege_notes(options)
-    return [*_session_notes(options), *levels, *range_notes(options.sets)]
+    return [*_session_notes(options, whole_system), *levels, *range_notes(options.sets)]
 
 
-def _session_notes(options: Options) -> list[str]:
+def _session_notes(options: Options, whole_system: bool) -> list[str]:
     """Options without effect, and the reason."""
-    idle = [*options.idle_options, *(name for one in options.sets for name in one.interrupts)]
+    idle = [*options.idle_options]
+    if not whole_system:
+        idle += [name for one in options.sets for name in one.interrupts]
     said = [f"--{name} changes nothing: {OPTIONS[name].idle}" for name in dict.fromkeys(idle)]
     if options.dont_start and not options.insecure:
         said.append("--dont-start: nothing will start counting, all counts are 0; --insecure lets the program do it")

@@ -17,6 +17,8 @@ from pfmon.pmu.model.event_table import Event
 from pfmon.pmu.model.options import Resolve, branch_filters, event_options, parse_list, parse_range
 from pfmon.pmu.model.pmu_model import IA64, PmuModel
 from pfmon.pmu.model.request import (
+    INTERRUPTS_ALONE,
+    INTERRUPTS_EXCLUDED,
     ISM,
     BranchBufferRequest,
     EventRequest,
@@ -101,6 +103,7 @@ def _request(
         plm=privilege_mask(of_all.levels or "u"),
         ism=instruction_set_mask(instruction_set_named(of_all.instruction_sets)),
         system_wide=of_all.system_wide,
+        interrupts=_interrupts(one),
         check_qualifiers=of_all.check_qualifiers,
         irange=irange,
         drange=drange,
@@ -111,6 +114,12 @@ def _request(
         preload=of_all.preload,
         last_branches=tuple(one.branch_filter) if one.branch_filter else None,
     )
+
+
+def _interrupts(options: SetOptions) -> str:
+    """What counts at level 0 (Request.interrupts)."""
+    given = set(options.interrupts)
+    return INTERRUPTS_EXCLUDED if "excl-intr" in given else INTERRUPTS_ALONE if given - {"exclude-idle"} else ""
 
 
 def branch_filter_is_of_one_event_set(sets: Sequence[SetOptions]) -> None:

@@ -10,7 +10,15 @@ from typing import NamedTuple
 from pfmon.engine import registry
 from pfmon.engine.api import Recording
 from pfmon.engine.guest_settings import GuestSettings
-from pfmon.engine.system_settings import COUPLED, CYCLES, BootSettings, PackedProgram, SystemSettings
+from pfmon.engine.system_settings import (
+    COUPLED,
+    CYCLES,
+    PROGRAM_TASKS,
+    BootSettings,
+    PackedProgram,
+    SystemSettings,
+    TaskSettings,
+)
 from pfmon.engine.system_settings import QUANTUM as SYSTEM_QUANTUM
 from pfmon.errors import PfmonError
 from pfmon.library.checks.option_checks import images_run_alone
@@ -59,6 +67,8 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
     processor = processor_of(options, instructions)
     executed_by = ExecutedBy() if recording else engine_of(options, processor, instructions)
     whole_system = recording.capabilities.system if recording else bool(options.system)
+    if recording and whole_system:
+        recordings_tell_no_tasks_apart(options)
     notes = notes_on_options(options, whole_system)
     if not recording and not options.system:
         notes += _notes_on_program(options, instructions, executed_by.engine)
@@ -80,6 +90,12 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
         whole_system,
     )
     return resolved, recording
+
+
+def recordings_tell_no_tasks_apart(options: Options) -> None:
+    """PfmonError for options whose marks are not in the stream of a system that was recorded."""
+    for name in (name for one in options.sets for name in one.interrupts):
+        raise PfmonError(f"--{name} is about a system while it runs: leave it out with --replay").about(f"--{name}")
 
 
 def counting_of(options: Options, processor: Processor) -> Counting:
@@ -131,6 +147,7 @@ def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str, mask
         _settings(options, cpu),
         options.memory_limit or default_memory_limit(),
         options.symbol_file,
+        options.sysmap_file,
         DebugDirectories(options.debug_dirs, options.sysroot),
         engine,
         masked,
@@ -162,7 +179,34 @@ def system_of(options: Options, processor: Processor, command: Sequence[str]) ->
         _boot(options, command),
         COUPLED if options.smt_threads else options.processors,
         options.quantum or SYSTEM_QUANTUM,
+        from_boot=_counts_boot(options, command),
+        tasks=_tasks_of(options),
+        marks_handlers=any({*one.interrupts} - {"exclude-idle"} for one in options.sets),
     )
+
+
+def _counts_boot(options: Options, command: Sequence[str]) -> bool:
+    """Whether the stream has more of a kernel than its program's time: where a machine keeps the time, and where the
+    kernel has the PMU, it does in any case."""
+    needed = options.smt_threads or options.itc == CYCLES or options.guest_pmu
+    return not command or options.from_boot or bool(needed)
+
+
+def _tasks_of(options: Options) -> TaskSettings | None:
+    """How the tasks of a kernel are counted; None: all together."""
+    named = options.task if is_name(options.task) else ""
+    apart = options.per_task or bool(named)
+    idle = any("exclude-idle" in one.interrupts for one in options.sets)
+    handlers = any({*one.interrupts} - {"exclude-idle"} for one in options.sets)
+    wanted = TaskSettings(
+        apart, options.per_processor, "" if named else options.task, options.cpu_list, options.task_offsets
+    )
+    return wanted if idle or handlers or wanted != TaskSettings(offsets=options.task_offsets) else None
+
+
+def is_name(task: str) -> bool:
+    """Whether --task names tasks, and neither their number nor the program."""
+    return bool(task) and not task.isdecimal() and task != PROGRAM_TASKS
 
 
 def _boot(options: Options, command: Sequence[str]) -> BootSettings | None:
@@ -241,6 +285,10 @@ def _controls(options: Options) -> Controls:
         dont_start=options.dont_start,
         ear_seed=options.ear_seed,
         per_thread=options.per_thread,
+        by_task=bool(options.system) and _tasks_of(options) is not None,
+        tasks_apart=options.per_task or options.per_processor or is_name(options.task),
+        task_name=options.task if is_name(options.task) else "",
+        without_idle=tuple(number for number, one in enumerate(options.sets) if "exclude-idle" in one.interrupts),
     )
 
 

@@ -22,15 +22,17 @@ from pfmon.session.sampling.sampling_period import Sampling
 class Guest(NamedTuple):
     """A program and the host as it sees it. ``words``: the program and its arguments, after the interpreter of a
     script; ``environment``: NAME=VALUE of each variable; ``memory_limit``: bytes; ``symbol_file``: a file with the
-    symbols of a stripped program, "" for none; ``debug``: where separate debug files are; ``engine``: the name of the
-    engine that executes it, "" if the program is not known; ``masked``: features of its processor that are masked;
-    ``system``: the system that the program is an image of, None: it runs under Linux."""
+    symbols of a stripped program, "" for none; ``sysmap_file``: one with those of a kernel; ``debug``: where separate
+    debug files are; ``engine``: the name of the engine that executes it, "" if the program is not known; ``masked``:
+    features of its processor that are masked; ``system``: the system that the program is an image of, None: it runs
+    under Linux."""
 
     words: Sequence[str]
     environment: Sequence[str]
     settings: GuestSettings
     memory_limit: int
     symbol_file: str
+    sysmap_file: str
     debug: DebugDirectories
     engine: str
     masked: Sequence[str] = ()

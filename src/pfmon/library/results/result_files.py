@@ -46,7 +46,7 @@ def diff(
     file needs."""
     paths = [Path(a), Path(b)]
     given: list[dict[str, Any]] = [{**options}, {**options, **(options_b or {})}]
-    read = [None if _is_recording(path) else _read(path) for path in paths]
+    read = [None if is_recording(path) else read_result(path) for path in paths]
     for side, found, words in zip("AB", read, given, strict=True):
         if found is not None and words and words != dict(options):
             raise PfmonError(f"{found.path}: options for {side} are for recordings, and this is none")
@@ -54,14 +54,15 @@ def diff(
         raise PfmonError("options are for recordings, and neither file is one")
     names = next((list(found.counts) for found in read if found is not None), [])
     sides = [
-        found or _counted(path, {"events": names, **words})
+        found or counted_recording(path, {"events": names, **words})
         for path, found, words in zip(paths, read, given, strict=True)
     ]
     small = tolerances("--threshold", threshold, [CYCLES, *sides[0].counts, *sides[1].counts], THRESHOLD)
     return difference(sides[0], sides[1], {"": small.general, **small.by_event})
 
 
-def _is_recording(path: Path) -> bool:
+def is_recording(path: Path) -> bool:
+    """Whether a file is a recording. PfmonError: it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -69,7 +70,7 @@ def _is_recording(path: Path) -> bool:
         raise PfmonError(f"{path}: {reason(error)}") from None
 
 
-def _read(path: Path) -> ComparedResult:
+def read_result(path: Path) -> ComparedResult:
     """Read output of --json or --save-baseline. Lines that the program printed may precede the results."""
     try:
         text = read_bounded(path).decode(errors="replace")
@@ -79,10 +80,11 @@ def _read(path: Path) -> ComparedResult:
             machine = _machine(baseline.machine, baseline.changes)
             command = [a_shown_text(word) for word in baseline.command]
             counts = {a_shown_text(name): count for name, count in baseline.counts.items()}
-            return ComparedResult(str(path), "baseline", command, a_shown_text(baseline.pmu), machine, counts)
+            pmu = a_shown_text(baseline.pmu)
+            return ComparedResult(str(path), "baseline", command, pmu, machine, counts, engine=baseline.engine)
         if "core" in found:
             raise PfmonError(f"{path}: results of two programs; compare one item of threads")
-        return _results(str(path), found)
+        return results_of(str(path), found)
     except (OSError, ValueError, KeyError, RecursionError):
         raise PfmonError(f"{path}: neither results (--json), nor a baseline, nor a recording") from None
 
@@ -101,7 +103,7 @@ def _machine(name: object, changes: object) -> str:
     return ", ".join(map(a_shown_text, [name, *a_list(changes)]))
 
 
-def _results(path: str, found: Mapping[str, Any]) -> ComparedResult:
+def results_of(path: str, found: Mapping[str, Any]) -> ComparedResult:
     """The contents of Run.to_dict."""
     machine = an_object(found["machine"])
     events = [(a_shown_text(an_object(one)["name"]), a_count(one["count"])) for one in a_list(found["events"])]
@@ -116,6 +118,7 @@ def _results(path: str, found: Mapping[str, Any]) -> ComparedResult:
         _cycles(an_object(found["report"])) if found["report"] else None,
         _by_place(an_object(found["profile"]), "functions", _function) if found["profile"] else {},
         _by_place(an_object(found["profile"]), "lines", _line) if found["profile"] else {},
+        an_object(found.get("engine") or {}),
     )
 
 
@@ -179,7 +182,7 @@ def _row(row: Mapping[str, Any]) -> tuple[int, ...]:
     return (*(a_number(cycles[part]) for part in PARTS), a_number(row["instructions"]))
 
 
-def _counted(path: Path, options: dict[str, Any]) -> ComparedResult:
+def counted_recording(path: Path, options: dict[str, Any]) -> ComparedResult:
     """Count a recording's cycles and instructions, and its events if any are given."""
     machine = {name: value for name, value in options.items() if name in OF_MACHINES}
     found = replay(path, report="cpi", per_line=True, **machine).to_dict()
@@ -190,7 +193,7 @@ def _counted(path: Path, options: dict[str, Any]) -> ComparedResult:
         names = get(found["pmu"]).target.default_events
         totals = [found["report"][total] for total in ("cycles", "instructions")]
         found["events"] = [{"name": name, "count": total} for name, total in zip(names, totals, strict=True)]
-    return _results(str(path), found)._replace(kind="recording")
+    return results_of(str(path), found)._replace(kind="recording")
 
 
 OF_MACHINES = ("pmu", "machine", "set", "symbol_file", "debug_dir", "no_demangle", "sysroot", "partial")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pfmon.errors import BadValueError
 
 PLM_KERNEL, PLM_USER, PLM_ALL = 1, 8, 15
+INTERRUPTS_ALONE, INTERRUPTS_EXCLUDED = "alone", "excluded"
 ISM = {"both": 0, "ia32": 1, "ia64": 2, "none": 3}
 PLM_LETTERS = {"k": 1, "0": 1, "1": 2, "2": 4, "3": 8, "u": 8}
 
@@ -116,6 +117,7 @@ class IpEarRequest(NamedTuple):
 class Request(NamedTuple):
     """The complete request of one programming of a PMU. ``ia32_program``: an Itanium executes IA-32 code;
     ``whole_system``: what runs is a whole processor's code, at all privilege levels (system mode);
+    ``interrupts``: at level 0 what handlers of interruptions execute alone counts, or all but that; "": all;
     ``two_threads``: both hardware threads of a core run, and events use only counters that are correct then."""
 
     events: tuple[EventRequest, ...]
@@ -138,6 +140,7 @@ class Request(NamedTuple):
     """Initial values of counters, by their names in lower case."""
     ia32_program: bool = False
     whole_system: bool = False
+    interrupts: str = ""
     two_threads: bool = False
     last_branches: tuple[str, ...] | None = None
     """perf's names of the branches to record (branch_filter.py)."""

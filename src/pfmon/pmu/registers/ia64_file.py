@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pfmon.errors import BadValueError
+from pfmon.pmu.model.request import INTERRUPTS_ALONE, PLM_KERNEL
 from pfmon.pmu.qualify.filters import ALL_PRIVILEGES, privileges
 from pfmon.pmu.registers.register_file import CounterBank, RegisterFile
 from pfmon.pmu.registers.register_tables import WORD
@@ -40,6 +41,7 @@ class Ia64File(RegisterFile):
         self._known_effects: dict[int, tuple[int, int, int]] = {}
         self._known_enabled: dict[tuple[int, int, int, int], bool] = {}
         self._whole_system = self._levels_alone = False
+        self._interrupts = ""
 
     def read(self, name: str, cpl: int = 0) -> int:
         """Return the result of a read at a privilege level.
@@ -153,11 +155,13 @@ class Ia64File(RegisterFile):
         """Whether the registers count a whole processor's code, at all its privileges."""
         return self._whole_system
 
-    def run_system(self, levels_alone: bool = False) -> None:
+    def run_system(self, levels_alone: bool = False, interrupts: str = "") -> None:
         """Enter the state in which the code of a whole processor runs, whose level, PSR.up and PSR.pp change. A monitor
         counts the code whose privilege its plm and pm select (Montecito manual section 3.2.3.2); with ``levels_alone``
-        its plm does: for monitors that the code knows nothing of, so that its PSR.up and PSR.pp are not for them."""
-        self._whole_system, self._levels_alone = True, levels_alone
+        its plm does: for monitors that the code knows nothing of, so that its PSR.up and PSR.pp are not for them.
+        ``interrupts``: what counts at level 0, where interruptions set PSR.pp: INTERRUPTS_ALONE, INTERRUPTS_EXCLUDED;
+        "": all."""
+        self._whole_system, self._levels_alone, self._interrupts = True, levels_alone, interrupts
         self._known_enabled.clear()
         self.set_field("psr", "is", 0)
 
@@ -165,7 +169,12 @@ class Ia64File(RegisterFile):
         """Return the privileges at which a monitor with these fields counts, a bit each."""
         if not self._whole_system:
             return ALL_PRIVILEGES
-        return privileges(plm, None if self._levels_alone else PSR_PP if pm else PSR_UP)
+        found = privileges(plm, None if self._levels_alone else PSR_PP if pm else PSR_UP)
+        if not self._interrupts:
+            return found
+        handlers = privileges(PLM_KERNEL, PSR_PP)
+        others = privileges(PLM_KERNEL, None) & ~handlers
+        return found & ~(others if self._interrupts == INTERRUPTS_ALONE else handlers)
 
     def set_secure(self, secure: bool) -> None:
         """Set PSR.sp."""

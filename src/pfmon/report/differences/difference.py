@@ -40,7 +40,8 @@ class ComparedCycles(NamedTuple):
 
 class ComparedResult(NamedTuple):
     """One side. ``kind``: results (--json), recording, or baseline; ``counts`` by event; ``by_function``, ``by_line``:
-    by event, then by function or line. Data that a file lacks is empty, or None."""
+    by event, then by function or line; ``engine``: that of the run (EngineRecord.to_dict). Data that a file lacks is
+    empty, or None."""
 
     path: str
     kind: str
@@ -51,6 +52,7 @@ class ComparedResult(NamedTuple):
     cycles: ComparedCycles | None = None
     by_function: Mapping[str, Mapping[FunctionKey, Value]] = {}
     by_line: Mapping[str, Mapping[LineKey, Value]] = {}
+    engine: Mapping[str, Any] = {}
 
     @property
     def texts(self) -> dict[LineKey, str | None]:

@@ -42,7 +42,7 @@ def small_text(found: Difference, event: str, what: str, pairs: Sequence[Pair]) 
         return ""
     share, together = f"{float(100 * found.share(event)):g}%", sum(pair.growth for pair in pairs)
     number = f"{len(pairs)} {what}{'s' * (len(pairs) > 1)}"
-    return f"{number} changed by less than {share} of the {event}, together by {_signed(together, 'plain')}"
+    return f"{number} changed by less than {share} of the {event}, together by {signed_text(together, 'plain')}"
 
 
 def _side(name: str, side: ComparedResult) -> str:
@@ -97,7 +97,7 @@ def _row(pair: Pair, style: str) -> list[str]:
     """Return the cells of a function or line, which one side may lack: its count is the difference then."""
     name = pair.name if len(pair.name) <= LONGEST else f"{pair.name[: LONGEST - 3]}..."
     a, b, _, change, _ = _cells(pair, style)
-    return [a, b, _signed(pair.growth, style), change, f"{name}{_presence(pair)}"]
+    return [a, b, signed_text(pair.growth, style), change, f"{name}{_presence(pair)}"]
 
 
 def _presence(pair: Pair) -> str:
@@ -110,10 +110,11 @@ def _cpi(value: int | float | None, sign: str = "") -> str:
 
 def _cells(pair: Pair, style: str) -> list[str]:
     values = [MISSING if value is None else value_text(value, style) for value in (pair.a, pair.b)]
-    return [*values, _signed(pair.difference, style), _change(pair), pair.name]
+    return [*values, signed_text(pair.difference, style), _change(pair), pair.name]
 
 
-def _signed(value: int | float | None, style: str) -> str:
+def signed_text(value: int | float | None, style: str = "plain") -> str:
+    """Format a difference with its sign."""
     if value is None:
         return MISSING
     return ("+" if value > 0 else "-" if value < 0 else "") + value_text(abs(value), style)

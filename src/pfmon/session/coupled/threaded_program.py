@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from threading import Event
 
-from pfmon.engine.api import Capabilities, Engine, ExitReport
+from pfmon.engine.api import Capabilities, Engine, ExitReport, TimedSystem
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.machine._machine import CoupledMachines
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -87,12 +87,10 @@ class ThreadedProgram(CoupledRun):
 
     def _execute_on_demand(self, engine: Engine) -> None:
         """Let the machines decide which processor of a system executes."""
-        from pfmon.engine.ia64.system.system_guest import SystemGuest
-
-        assert isinstance(engine, SystemGuest)
+        assert isinstance(engine, TimedSystem)
         engine.execute_on_demand(self)
 
-    # For the engine (engine/ia64/system/coupled_turns.py):
+    # For the engine (engine.api.StreamDemand):
 
     @property
     def shares_core(self) -> bool:

@@ -61,6 +61,14 @@ class Controls(NamedTuple):
 
     per_thread: bool = False
     """Count each thread separately."""
+    by_task: bool = False
+    """The marks of a system's tasks decide what counts."""
+    tasks_apart: bool = False
+    """Count each task, or each processor, of a system separately."""
+    task_name: str = ""
+    """Of those counted separately, the tasks with this name are added up; "": all."""
+    without_idle: tuple[int, ...] = ()
+    """Numbers of the event sets for which idle tasks do not count."""
 
     @property
     def heeds_psr_up(self) -> bool:
@@ -70,7 +78,7 @@ class Controls(NamedTuple):
     @property
     def gates(self) -> bool:
         """Whether they decide, along the stream, what is counted."""
-        return bool(self.triggers or self.of_events) or self.heeds_psr_up or self.per_thread
+        return bool(self.triggers or self.of_events) or self.heeds_psr_up or self.per_thread or self.by_task
 
     @property
     def of_events(self) -> bool:

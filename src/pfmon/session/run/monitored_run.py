@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pfmon.counting._counting import SampleListener
 from pfmon.debug_log import log_phase
 from pfmon.engine import registry
-from pfmon.engine.api import Engine, ExitReport, FollowRules, Interruptible, StartRequest
+from pfmon.engine.api import Engine, ExitReport, FollowRules, Interruptible, StartRequest, TimedSystem
 from pfmon.engine.guest_pmu import PerformanceData
 from pfmon.errors import LostError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -22,6 +22,7 @@ from pfmon.session.run.programmed_plan import ProgrammedPlan
 from pfmon.session.run.programmed_pmu import Count, ProgrammedPmu, RunData, ThreadCounts
 from pfmon.session.run.run_outcome import RunOutcome, Times
 from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.run.system_task_counts import SystemTaskCounts
 from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
@@ -297,10 +298,9 @@ class Session:
         """Let the interval timer of a system count the cycles of its machine, if the plan says so."""
         if not self.plan.counts_time_in_cycles or self.plan.hardware_thread:
             return
-        from pfmon.engine.ia64.system.system_guest import SystemGuest
         from pfmon.session.run.machine_run import MachineRun
 
-        assert isinstance(machine, MachineRun) and isinstance(self.engine, SystemGuest)
+        assert isinstance(machine, MachineRun) and isinstance(self.engine, TimedSystem)
         self.engine.set_clock(machine.cycles_before)
 
     def _run(self, on_interval: Callable[[Interval], None]) -> RunOutcome:
@@ -323,6 +323,7 @@ class Session:
         ending, times = self._execute(reader, observer.running if observer else _running(monitoring), monitoring)
         counts: list[Count] = []
         threads: list[ThreadCounts] | None = None
+        system_tasks: list[SystemTaskCounts] | None = None
         notes: list[str] = []
         profile: Profile | None = None
         lines: Sequence[tuple[int, str]] | SourceFile = ()
@@ -333,6 +334,8 @@ class Session:
             monitoring.finish_interval()
             counts = monitoring.counts()
             threads = monitoring.threads() if self.plan.controls.per_thread else None
+            if self.plan.controls.tasks_apart and not self.plan.controls.task_name:
+                system_tasks = monitoring.tasks()
             notes = monitoring.notes()
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen(), notes)
@@ -344,6 +347,7 @@ class Session:
         return self._outcome(ending, times, counts, notes)._replace(
             profile=profile,
             threads=threads,
+            system_tasks=system_tasks,
             listing=lines,
             python=python,
             cpi=observer.breakdown(self.plan, self.objects) if observer else None,

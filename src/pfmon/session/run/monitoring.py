@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from pfmon.counting._counting import CallTree, DataRangeTally, Gate, RecordCounts, Tally
 from pfmon.counting.totals.counting_unit import MachineRecords
-from pfmon.engine.api import Engine
+from pfmon.engine.api import Engine, TaskedEngine
+from pfmon.engine.system_settings import TASKS_APART, SystemTask
 from pfmon.errors import LostError
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.session.coupled.coupled_run import HardwareThread
@@ -20,6 +21,7 @@ from pfmon.session.run.controls import Controls
 from pfmon.session.run.event_sets import EventSets
 from pfmon.session.run.programmed_pmu import Count, Estimate, RunData, ThreadCounts, Value
 from pfmon.session.run.run_plan import ResolvedAddresses
+from pfmon.session.run.system_task_counts import SystemTaskCounts
 from pfmon.session.sampling.timers import PeriodicTimer, Timers
 from pfmon.session.triggers.trigger_gate import event_start, gate, move, unreached
 from pfmon.stream._stream import Consumer, Failure, Tee
@@ -75,7 +77,8 @@ class Monitoring:
         self._reported = 0
         table = engine.table
         self._traced = traced = engine.traced if traced is None else traced
-        readers = [groups[0]] * THREADS_APART if controls.per_thread else groups
+        self._apart = THREADS_APART if controls.per_thread else TASKS_APART if controls.tasks_apart else 0
+        readers = [groups[0]] * self._apart if self._apart else groups
         self._tallies = [group.tally(table, traced) for group in readers]
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
         self._timers = self._make_timers()
@@ -152,8 +155,8 @@ class Monitoring:
         for group in self._groups:
             first = group.number(first)
         captures = [group.captures(self._engine.table, self._controls.ear_seed) for group in self._groups]
-        if self._controls.per_thread:
-            captures *= THREADS_APART  # one PMU for all threads
+        if self._apart:
+            captures *= self._apart  # one PMU for all threads
         everyone = [one for own in captures for one in own]
         for number, own in enumerate(captures):
             run.machine.listen(combined_listener(everyone if self._controls.true_values else own), number)
@@ -201,7 +204,7 @@ class Monitoring:
 
     def counts(self) -> list[Count]:
         """Return the events' counts, set by set, and load the counters with them."""
-        if self._controls.per_thread:
+        if self._apart:
             return self._counts_of_all_threads()
         totals = [group.totals(self.seen(number)) for number, group in enumerate(self._groups)]
         if self._hardware_thread:
@@ -239,9 +242,20 @@ class Monitoring:
 
     def _counts_of_all_threads(self) -> list[Count]:
         group = self._groups[0]
-        self.totals = [sum(column) for column in zip(*(one.totals for one in self.threads()), strict=True)]
+        wanted = self._controls.task_name
+        places = {place for place, one in enumerate(self._system_tasks()) if one.name == wanted} if wanted else None
+        found = [one.totals for one in self.threads() if places is None or one.place in places]
+        self.totals = [sum(column) for column in zip(*found, strict=True)]
         group.load(self.totals or [0] * group.monitors)
         return group.counts()
+
+    def _system_tasks(self) -> Sequence[SystemTask]:
+        return self._engine.tasks if isinstance(self._engine, TaskedEngine) else ()
+
+    def tasks(self) -> list[SystemTaskCounts]:
+        """Return the counts of each task of a system that ran, in the order in which they began."""
+        known = self._system_tasks()
+        return [SystemTaskCounts(known[one.place], one.retired, one.counts) for one in self.threads()]
 
     def close(self) -> None:
         """Drop references to this object, so that the memory of a run is freed at its end."""
@@ -298,7 +312,7 @@ class Monitoring:
 
     def _ranges_of(self, reader: int) -> Sequence[tuple[int, int]]:
         """The data ranges of what a reader of the stream counts for: an event set, or a thread."""
-        return self._groups[0 if self._controls.per_thread else reader].data_ranges
+        return self._groups[0 if self._apart else reader].data_ranges
 
     def _interval(self) -> None:
         assert self._gate

@@ -45,11 +45,7 @@ class ProgrammedPlan:
 
             check_live(plan, self.sets, BY_EVENT if self.trigger else BY_CONTROLS)
         self.machine = planned_machine(plan) if self._wants_machine else None
-        if self.machine and plan.system and plan.system.processors > 1 and not plan.hardware_thread:
-            raise PfmonError(
-                f"--processors={plan.system.processors}: only exact events are counted; for others give --smt-threads "
-                "(two hardware threads of a core) or --smt-threads --cores=2"
-            ).about("--processors")
+        self._check_processors()
         check_cores(plan.machine, [monitor for one in self.sets for monitor in one.programming.monitors])
         self.surveyed_machine = planned_machine(plan) if plan.surveyed else None
 
@@ -86,6 +82,17 @@ class ProgrammedPlan:
             or (plan.shared_lines)
         ):
             import_line_reader()
+
+    def _check_processors(self) -> None:
+        """Raise PfmonError if one machine would read the streams of several processors of a system."""
+        plan = self.plan
+        if plan.system is None or plan.system.processors == 1 or plan.hardware_thread:
+            return
+        if self.machine or plan.surveyed:
+            raise PfmonError(
+                f"--processors={plan.system.processors}: only exact events are counted; for others give --smt-threads "
+                "(two hardware threads of a core) or --smt-threads --cores=2"
+            ).about("--processors")
 
     @property
     def _wants_machine(self) -> bool:

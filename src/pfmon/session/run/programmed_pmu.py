@@ -105,7 +105,7 @@ class ProgrammedPmu:
         for monitor in self.programming.monitors:
             check_monitor(model, monitor)
         self.counters = VirtualCounters(
-            model.register_file(), self.programming, request.ia32_program, request.whole_system
+            model.register_file(), self.programming, request.ia32_program, request.whole_system, request.interrupts
         )
         self.unit = CountingUnit(model, self.counters.registers)
         places = {monitor.pmd: place for place, monitor in enumerate(self.unit.monitors)}

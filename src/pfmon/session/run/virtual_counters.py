@@ -15,10 +15,15 @@ class VirtualCounters:
     """
 
     def __init__(
-        self, registers: RegisterFile, programming: Programming, ia32: bool = False, whole_system: bool = False
+        self,
+        registers: RegisterFile,
+        programming: Programming,
+        ia32: bool = False,
+        whole_system: bool = False,
+        interrupts: str = "",
     ) -> None:
         """``ia32``: an Itanium executes IA-32 code; ``whole_system``: a whole processor's code runs, which does not
-        know of the programming, so that its PSR.up and PSR.pp do not decide."""
+        know of the programming, so that its PSR.up and PSR.pp do not decide; ``interrupts``: of the request."""
         self.registers = registers
         self.programming = programming
         self._overflows = dict.fromkeys(programming.counters, 0)
@@ -31,7 +36,7 @@ class VirtualCounters:
         if whole_system:
             if not isinstance(registers, Ia64File):
                 raise TypeError("only the Itaniums have a system mode")
-            registers.run_system(levels_alone=True)
+            registers.run_system(levels_alone=True, interrupts=interrupts)
 
     def add(self, monitor: Monitor, increment: int) -> None:
         """Add ``increment`` to the monitor's counter."""

@@ -43,6 +43,9 @@ def gate(
         witness=witness,
         machine=machine,
         by_thread=controls.per_thread,
+        by_task=controls.by_task,
+        tasks_apart=controls.tasks_apart,
+        without_idle=controls.without_idle,
         due=due,
         on_due=on_due,
     )

@@ -10,7 +10,7 @@ from pfmon.engine.api import ExitReport
 from pfmon.engine.ia64.system.platform.guest_calls import GuestCalls
 
 RETRY, NOTHING_YET, NOBODY_READS, INVALID = ((1 << 64) - number for number in (1, 2, 3, 4))
-OUTPUT, INPUT, CANNOT_START, ENDED, FILE, FILE_ENDED = range(1, 7)
+OUTPUT, INPUT, CANNOT_START, ENDED, FILE, FILE_ENDED, BEGINS, PROGRAM_ENDED = range(1, 9)
 BUFFER, PLACE = 0x6000_0000_0000_2000, 0x8000
 MEMORY = 0x10000
 ENOENT = 2
@@ -25,12 +25,15 @@ class Guest:
         self.mapped = {BUFFER >> 12: PLACE}
         self.ends: list[ExitReport] = []
         self.notices: list[str] = []
+        self.changes: list[bool] = []
         self.paths = [str(folder / "first"), str(folder / "none" / "second")]
         self.given, self.into = os.pipe()
         self.shown = [folder / "output", folder / "error"]
         numbers = [os.open(one, os.O_WRONLY | os.O_CREAT) for one in self.shown]
         self.files = (self.given, numbers[0], numbers[1])
-        self.calls = GuestCalls(self, self.files, self.paths, self.ends.append, self.notices.append)
+        self.calls = GuestCalls(
+            self, self.files, self.paths, self.ends.append, self.changes.append, self.notices.append
+        )
 
     def close(self) -> None:
         self.calls.abandon()
@@ -114,7 +117,7 @@ def test_output_has_no_other_files(guest: Guest, number: int) -> None:
     assert guest.ask(OUTPUT, number, BUFFER, 1) == INVALID
 
 
-@pytest.mark.parametrize("request_", [0, 7, 1 << 40])
+@pytest.mark.parametrize("request_", [0, 10, 1 << 40])
 def test_unknown_request_is_invalid(guest: Guest, request_: int) -> None:
     assert guest.ask(request_) == INVALID
 
@@ -133,7 +136,7 @@ def test_input_comes_as_it_is_there(guest: Guest) -> None:
 def test_output_that_nobody_reads_is_said(guest: Guest) -> None:
     from_, into = os.pipe()
     os.close(from_)
-    calls = GuestCalls(guest, (0, into, into), [], guest.ends.append, guest.notices.append)
+    calls = GuestCalls(guest, (0, into, into), [], guest.ends.append, guest.changes.append, guest.notices.append)
     guest.registers = {15: OUTPUT, 16: 1, 17: BUFFER, 18: 4}
     calls.take(guest)
     os.close(into)
@@ -201,3 +204,12 @@ def test_no_file_but_those_of_the_user(guest: Guest, number: int) -> None:
 
 def test_no_call_is_given_where_nothing_is_set_up(guest: Guest) -> None:
     assert guest.ask(9) == 0
+
+
+def test_program_begins_once_whoever_asks(guest: Guest) -> None:
+    guest.ask(PROGRAM_ENDED)
+    assert guest.changes == []
+    for _ in range(2):
+        assert guest.ask(BEGINS) == 0
+    guest.ask(PROGRAM_ENDED)
+    assert guest.changes == [True, False]

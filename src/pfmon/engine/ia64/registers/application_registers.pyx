@@ -5,6 +5,7 @@ other numbers without a name are reserved (SDM volume 1, table 3-3).
 """
 
 cdef enum:
+    AREG_K6 = 6
     AREG_RSC = 16
     AREG_BSP = 17
     AREG_BSPSTORE = 18

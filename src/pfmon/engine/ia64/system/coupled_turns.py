@@ -9,29 +9,13 @@ of what they do to each other is the machine's, as exactly as a part is short.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
+from pfmon.engine.api import StreamDemand
 from pfmon.engine.ia64.system.logical_processor import LogicalProcessor, next_processor
 from pfmon.engine.ia64.system.system_clock import SystemClock
 
 PART = 1000
 """Instructions: at most some thousand cycles."""
-
-
-class StreamDemand(Protocol):
-    """The reader of both streams (session/coupled/threaded_program.py)."""
-
-    @property
-    def shares_core(self) -> bool:
-        """Whether they are hardware threads of one core, which has one time."""
-
-    def wait(self) -> tuple[int, int]:
-        """Wait until everything has been read. Return the number of the processor whose stream is needed, and its
-        machine's cycle."""
-
-    def end_part(self, next_ip: int, sleeps: bool, wakes_other: bool, interrupts_other: bool) -> None:
-        """Hand over what this processor has executed; the next instruction is at ``next_ip``. It sleeps then; the other
-        one wakes; an external interrupt has arrived at the other one, which executes later."""
 
 
 class CoupledTurns:

@@ -177,7 +177,7 @@ cdef bint enter_handler(Cpu* cpu, uint32_t offset, uint64_t isr, bint nested) no
     cpu.pmd_known = 0                    # an instruction that waits for its register waits again
     psr &= PSR_UP | PSR_MFL | PSR_MFH | PSR_PK | PSR_DT | PSR_RT | PSR_MC | PSR_IT
     if dcr & DCR_BE: psr |= PSR_BE
-    if dcr & DCR_PP: psr |= PSR_PP
+    if dcr & DCR_PP or system.marks_handlers: psr |= PSR_PP
     set_psr(cpu, psr)
     cpu.ip = (system.cr[CR_IVA] & ~<uint64_t>(IVA_SIZE - 1)) + offset
     cpu.miss_link = NULL

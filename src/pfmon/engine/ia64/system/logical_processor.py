@@ -151,6 +151,10 @@ class LogicalProcessor:
         """Whether time that it was halted is not in its stream."""
         return self._unmarked > 0
 
+    def drop_marks(self) -> None:
+        """Forget the time that it was halted: its stream begins."""
+        self._unmarked = 0
+
     def mark_halted(self, consumer: Consumer) -> None:
         """Put the time that it was halted into its stream, which is the running one (CYCLES_HALTED)."""
         pieces, rest = divmod(self._unmarked, PIECE)

@@ -1,5 +1,5 @@
 """What one processor of a system does to the others: they share memory and code, and global purges reach all of them
-(volume 2, 4.1.1.3). One executes at a time, in turns (system/logical_processor.py)."""
+(volume 2, 4.1.1.3). One executes at a time, in turns (logical_processor.py)."""
 
 from libc.stdint cimport uint32_t, uint64_t
 
@@ -34,9 +34,20 @@ cdef void forget_written_code(Cpu* cpu, BlockCache* blocks) noexcept nogil:
     cpu.system.code_stale = 0
 
 
+cdef void purge_core(Cpu* cpu) noexcept nogil:
+    """ptc.e: drop the translation caches of this processor, and of the other hardware threads of its core (Montecito
+    manual 2.4.3.1)."""
+    cdef uint32_t i
+    purge_all(cpu)
+    if cpu.system.shares_core:
+        for i in range(cpu.system.processor_count):
+            if processor_at(cpu.system, i) != cpu:
+                purge_all(processor_at(cpu.system, i))
+
+
 cdef void purge_everywhere(Cpu* cpu, uint64_t address, uint32_t bits, bint alat) noexcept nogil:
-    """ptc.g, and with ``alat`` ptc.ga: purge the translation caches of all processors, by this one's region registers,
-    and their ALATs."""
+    """ptc.g, and with ``alat`` ptc.ga, by the running instruction (cpu.index): purge the translation caches of all
+    processors, by this one's region registers, and their ALATs."""
     cdef uint32_t rid = rid_of(cpu.system, address), i
     cdef Cpu* one
     for i in range(max(<uint32_t>1, cpu.system.processor_count)):
@@ -45,7 +56,8 @@ cdef void purge_everywhere(Cpu* cpu, uint64_t address, uint32_t bits, bint alat)
         purge_cache(one, INSTRUCTION_SIDE, rid, address, bits)
         if alat:
             alat_clear(one)
-        if one == cpu:
-            mark_purge(one, cpu.index, BOTH_SIDES, rid, address, bits)
-        elif one.mark_count < MAX_WAITING_MARKS:     # else the machine's first-level TLBs of it keep entries
-            mark_purge(one, NO_INSTRUCTION, BOTH_SIDES, rid, address, bits)
+        if one != cpu:
+            one.index = NO_INSTRUCTION
+            if one.mark_count >= MAX_WAITING_MARKS:
+                continue                 # the machine's first-level TLBs of a processor that waits long keep entries
+        mark_purge(one, BOTH_SIDES, rid, address, bits)

@@ -9,7 +9,7 @@ cdef enum:
     DEFAULT_PAGE = 12 << 2       # RR.ps
 
 PMU_ACCESSES = {READ_PMD: "read_pmd", WRITE_PMD: "write_pmd", READ_PMC: "read_pmc", WRITE_PMC: "write_pmc",
-                WRITE_IBR: "write_ibr", WRITE_DBR: "write_dbr", USE_CLOCK: "use_clock"}
+                WRITE_IBR: "write_ibr", WRITE_DBR: "write_dbr", USE_CLOCK: "use_clock", SET_TASK: "set_task"}
 
 
 cdef void reset(Cpu* cpu) noexcept nogil:
@@ -86,15 +86,17 @@ cdef class SystemProcessor(Processor):
         system.devices[system.device_count] = Device(start, end, <void*>device)
         system.device_count += 1
 
-    def connect(self, processors):
+    def connect(self, processors, bint shares_core=False):
         """Make this one of the processors of a system, which have the same memory. All of them are connected, and live
-        as long as one of them runs. ValueError: more than there is room for."""
+        as long as one of them runs. ``shares_core``: they are hardware threads of one core. ValueError: more than there
+        is room for."""
         cdef SystemProcessor one
         if len(processors) > MAX_PROCESSORS:
             raise ValueError(f"{len(processors)} processors: there is room for {MAX_PROCESSORS}")
         for i, one in enumerate(processors):
             self.cpu.system.processors[i] = one.cpu
         self.cpu.system.processor_count = len(processors)
+        self.cpu.system.shares_core = shares_core
 
     def begin_turn(self):
         """Another processor has executed: its stores may be to what this one's ALAT has."""
@@ -179,11 +181,19 @@ cdef class SystemProcessor(Processor):
         """Whether ``run`` returns PMD for moves of performance registers. Without, they are unimplemented."""
         self.cpu.system.guest_pmu = on
 
+    def watch_tasks(self):
+        """From now on ``run`` returns PMD (`pmu_access` is set_task) before an instruction that writes ar.k6."""
+        self.cpu.system.watches_tasks = 1
+
+    def mark_handlers(self):
+        """From now on an interruption sets PSR.pp, as DCR.pp = 1 has it, whatever DCR.pp is."""
+        self.cpu.system.marks_handlers = 1
+
     @property
     def pmu_access(self):
         """(kind, number, value) of the move for which ``run`` returned PMD: read_pmd, write_pmd, read_pmc, write_pmc,
         write_ibr, write_dbr (breakpoint registers qualify events), use_clock (ar.itc or cr.itm
-        is accessed; the value is 1 if it is written).
+        is accessed; the value is 1 if it is written), set_task (ar.k6 gets the value).
         `answer_pmd` gives the value of a read, and acknowledges a write."""
         cdef SystemState* system = self.cpu.system
         return PMU_ACCESSES[system.pmu_access], self.cpu.fault_info, system.pmu_value

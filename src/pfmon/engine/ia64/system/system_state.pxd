@@ -110,6 +110,7 @@ cdef enum:
 
     INSTRUCTION_SIDE = 0         # of the pairs of arrays below
     DATA_SIDE = 1
+    BOTH_SIDES = 3               # a bit for each
     MAX_TRANSLATION_REGISTERS = 64
     MAX_TRANSLATION_CACHE = 128
     PROTECTION_KEYS = 16
@@ -207,6 +208,8 @@ cdef struct SystemState:
     uint32_t traps               # of the instruction that has retired
     # the PMU that the program sees
     uint32_t guest_pmu
+    uint32_t watches_tasks       # moves to ar.k6 wait for the engine's user
+    uint32_t marks_handlers      # interruptions set PSR.pp, whatever DCR.pp is
     uint32_t pmu_access          # PmuAccess
     uint64_t pmu_value
     # host side
@@ -214,6 +217,7 @@ cdef struct SystemState:
     uint32_t reserved_break_count
     void* processors[MAX_PROCESSORS] # the Cpu of each processor of the system
     uint32_t processor_count
+    uint32_t shares_core         # ... which are hardware threads of one core
     uint32_t code_stale          # code that is translated was written by another processor
     uint64_t user_break          # the immediate that is reserved at each level, or NO_BREAK
     Device devices[MAX_DEVICES]
@@ -232,3 +236,4 @@ cdef enum PmuAccess:
     WRITE_IBR = 4
     WRITE_DBR = 5
     USE_CLOCK = 6                # ITC or ITM is accessed, and ITC is another clock's
+    SET_TASK = 7                 # ar.k6 is written

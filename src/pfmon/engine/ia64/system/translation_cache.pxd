@@ -7,11 +7,7 @@ cdef bint set_register(Cpu* cpu, uint32_t side, uint32_t number, const Translati
 cdef bint insert_translation(Cpu* cpu, uint32_t side, const TranslationEntry* entry) noexcept nogil
 cdef void purge_cache(Cpu* cpu, uint32_t side, uint32_t rid, uint64_t address, uint32_t bits) noexcept nogil
 cdef void purge_registers(Cpu* cpu, uint32_t side, uint64_t address, uint32_t bits) noexcept nogil
-cdef enum:
-    BOTH_SIDES = 1 << INSTRUCTION_SIDE | 1 << DATA_SIDE
-
-cdef void mark_purge(Cpu* cpu, uint32_t index, uint32_t sides, uint32_t rid, uint64_t address,
-                     uint32_t bits) noexcept nogil
+cdef void mark_purge(Cpu* cpu, uint32_t sides, uint32_t rid, uint64_t address, uint32_t bits) noexcept nogil
 cdef void purge_all(Cpu* cpu) noexcept nogil
 cdef void drop_filled(Cpu* cpu) noexcept nogil
 cdef void drop_privileged(Cpu* cpu) noexcept nogil

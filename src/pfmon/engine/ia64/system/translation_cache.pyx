@@ -125,14 +125,13 @@ cdef void purge_registers(Cpu* cpu, uint32_t side, uint64_t address, uint32_t bi
     purge_cache(cpu, side, rid, address, bits)
 
 
-cdef void mark_purge(Cpu* cpu, uint32_t index, uint32_t sides, uint32_t rid, uint64_t address,
-                     uint32_t bits) noexcept nogil:
-    """Put a purge by an instruction of the running block into a traced stream; ``sides``: a bit for each."""
-    cdef uint64_t first = address & REGION_OFFSET & ~((<uint64_t>1 << bits) - 1)
+cdef void mark_purge(Cpu* cpu, uint32_t sides, uint32_t rid, uint64_t address, uint32_t bits) noexcept nogil:
+    """Put a purge by the running instruction (cpu.index) into a traced stream; ``sides``: a bit for each."""
     if not cpu.traced:
         return
-    append_mark(cpu, mark_word(Mark.PURGE, indexed(sides | bits << 2 | (rid & MARKED_RID) << 8, index)))
-    append_mark(cpu, mark_word(Mark.PURGE_ADDRESS, first >> 12))
+    append_mark(cpu, mark_word(Mark.PURGE, indexed(sides | bits << 2 | (rid & MARKED_RID) << 8, cpu.index)))
+    address &= REGION_OFFSET & ~((<uint64_t>1 << bits) - 1)
+    append_mark(cpu, mark_word(Mark.PURGE_ADDRESS, address >> 12))
 
 
 cdef void purge_all(Cpu* cpu) noexcept nogil:

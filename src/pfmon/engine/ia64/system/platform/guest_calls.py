@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BREAK = 0x1F50A4
 """Honoured at level 3; beside those of the firmware (pal_entry.py)."""
 RETRY, NOTHING_YET, NOBODY_READS, INVALID = -1, -2, -3, -4
-TAKE_OUTPUT, GIVE_INPUT, CANNOT_START, ENDED, TAKE_FILE, FILE_ENDED = range(1, 7)
+TAKE_OUTPUT, GIVE_INPUT, CANNOT_START, ENDED, TAKE_FILE, FILE_ENDED, BEGINS, PROGRAM_ENDED = range(1, 9)
 NEXT_CALL = 9
 PAGE = 4096
 """A buffer lies within one such page."""
@@ -57,7 +57,8 @@ class GuestMemory(Protocol):
 
 class GuestCalls:
     """Answers the requests. ``files``: the host's descriptors of the program's standard files; ``outputs``: host's
-    paths of the files to be handed over; ``end``: ends the run."""
+    paths of the files to be handed over; ``end``: ends the run; ``on_program``: called when the program begins (True)
+    and has ended."""
 
     def __init__(
         self,
@@ -65,10 +66,12 @@ class GuestCalls:
         files: tuple[int, int, int],
         outputs: Sequence[str],
         end: Callable[[ExitReport], None],
+        on_program: Callable[[bool], None],
         on_notice: Callable[[str], None],
     ) -> None:
         self._memory, self._files, self._outputs = memory, files, outputs
-        self._end, self._on_notice = end, on_notice
+        self._end, self._on_notice, self._on_program = end, on_notice, on_program
+        self._begun = False
         self._taken: dict[int, WholeFile] = {}
         self._failed: set[int] = set()
         self.awaits_input = False
@@ -131,6 +134,19 @@ class GuestCalls:
         text = f"the system cannot execute the program: {_error(processor.gr(16))}"
         self._on_notice(text)
         self._end(ExitReport(NOT_EXECUTED, 0, text))
+        return 0
+
+    def begins(self, processor: CallingProcessor) -> int:
+        """The task is about to execute the program; only the first one can."""
+        if not self._begun:
+            self._begun = True
+            self._on_program(True)
+        return 0
+
+    def program_ended(self, processor: CallingProcessor) -> int:
+        """The program has ended; what is to be handed over comes then."""
+        if self._begun:
+            self._on_program(False)
         return 0
 
     def ended(self, processor: CallingProcessor) -> int:
@@ -229,6 +245,8 @@ REQUESTS: dict[int, Callable[[GuestCalls, CallingProcessor], int]] = {
     ENDED: GuestCalls.ended,
     TAKE_FILE: GuestCalls.take_file,
     FILE_ENDED: GuestCalls.file_ended,
+    BEGINS: GuestCalls.begins,
+    PROGRAM_ENDED: GuestCalls.program_ended,
     NEXT_CALL: GuestCalls.next_call,
 }
 """By number."""

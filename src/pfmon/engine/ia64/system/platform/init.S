@@ -32,7 +32,8 @@
 	ENDED = 4
 	TAKE_FILE = 5
 	FILE_ENDED = 6
-
+	BEGINS = 7
+	PROGRAM_ENDED = 8
 	NEXT_CALL = 9
 
 	RETRY = -1			// answers
@@ -243,6 +244,7 @@ pipes:	adds table = PIPES, data
 	ld8 out0 = [r14]
 	ld8 out1 = [r16]
 	ld8 out2 = [r17]
+	ASK BEGINS			// counts are from here on: two bundles of this code
 	CALL EXECVE
 failed:	mov r16 = r8
 	ASK CANNOT_START
@@ -331,6 +333,7 @@ rest:	ENTRY 2, watched, 0		// what is still in the pipes
 	mov out2 = 0
 	mov out3 = 0
 	CALL WAIT4
+	ASK PROGRAM_ENDED
 
 	adds table = FILES, data
 	mov number = 0

@@ -61,6 +61,12 @@ class PlatformHost(Protocol):
     def finish(self, ending: ExitReport) -> None:
         """End the run."""
 
+    def begin_program(self) -> None:
+        """The current task is about to execute the program."""
+
+    def end_program(self) -> None:
+        """The program has ended."""
+
     def is_between_calls(self) -> bool:
         """Whether no processor is in a call of firmware."""
 
@@ -100,9 +106,8 @@ class LinuxPlatform:
             snapshot_on=self._boot.snapshot_on,
             on_snapshot=host.want_snapshot,
         )
-        self.guest_calls = GuestCalls(
-            memory, self._files, [one for _, one in program.outputs] if program else [], host.finish, on_notice
-        )
+        outputs = [one for _, one in program.outputs] if program else []
+        self.guest_calls = GuestCalls(memory, self._files, outputs, host.finish, self._program_changes, on_notice)
         self._calls: dict[int, FirmwareCalls] = {}
         self.sal = Sal(system.processor.bus_frequency, system.processors)
         self.keepers: Mapping[str, Keeper] = {}
@@ -250,6 +255,13 @@ class LinuxPlatform:
     def reset(self) -> None:
         """The system resets itself, or switches itself off."""
         self._console_ended(self.console.panic)
+
+    def _program_changes(self, begins: bool) -> None:
+        """The program begins, or has ended."""
+        if begins:
+            self._host.begin_program()
+        else:
+            self._host.end_program()
 
     def _console_ended(self, panic: str) -> None:
         if not panic:

@@ -125,10 +125,25 @@ cdef int alloc(Cpu* cpu, Op* op) noexcept nogil:
 
 # --- application registers
 
+cdef inline bint waits_for_task(Cpu* cpu, Op* op, uint64_t value) noexcept nogil:
+    """Whether a move to ar.k6, the current task of Linux, has to wait until the engine's user has noted it; the driver
+    returns for it (STATUS_PMD), and the instruction is repeated."""
+    if op.r3 != AREG_K6 or cpu.system == NULL or not cpu.system.watches_tasks:
+        return False
+    if cpu.pmd_known:
+        cpu.pmd_known = 0
+        return False
+    cpu.system.pmu_access, cpu.system.pmu_value = SET_TASK, value
+    cpu.fault_op = op
+    return True
+
+
 cdef int mov_to_ar(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_write_ar(cpu, op.r3, True)
     cpu.index = op.index                 # ar.itc counts from this instruction
     if not number and op.r3 == AREG_ITC and waits_for_clock(cpu, op, True):
+        return STATUS_PMD
+    if not number and waits_for_task(cpu, op, cpu.gr[op.r2]):
         return STATUS_PMD
     if not number:
         number = write_ar(cpu, op.r3, cpu.gr[op.r2])
@@ -140,6 +155,8 @@ cdef int mov_to_ar_immediate(Cpu* cpu, Op* op) noexcept nogil:
     cdef int number = check_write_ar(cpu, op.r3, True)
     cpu.index = op.index
     if not number and op.r3 == AREG_ITC and waits_for_clock(cpu, op, True):
+        return STATUS_PMD
+    if not number and waits_for_task(cpu, op, <uint64_t>op.imm):
         return STATUS_PMD
     if not number:
         number = write_ar(cpu, op.r3, <uint64_t>op.imm)

@@ -38,7 +38,8 @@ cdef int overlapping(Cpu* cpu, Op* op) noexcept nogil:
 
 cdef void mark_insertion(Cpu* cpu, Op* op, uint32_t side, const TranslationEntry* entry) noexcept nogil:
     """An insertion purges what it overlaps (volume 2, 4.1.1.4)."""
-    mark_purge(cpu, op.index, 1 << side, entry.rid, entry.first, size_bits(entry))
+    cpu.index = op.index
+    mark_purge(cpu, 1 << side, entry.rid, entry.first, size_bits(entry))
 
 
 cdef inline int insert_cached(Cpu* cpu, Op* op, uint32_t side) noexcept nogil:
@@ -99,15 +100,15 @@ cdef int purge_range(Cpu* cpu, Op* op, uint32_t* bits) noexcept nogil:
     return FAULT_NONE
 
 
-cdef inline int purge_here(Cpu* cpu, Op* op, uint32_t sides, bint registers) noexcept nogil:
-    """Purge what overlaps a range: of the translation caches on some sides, and with ``registers`` of the translation
-    registers (volume 2, table 4-1)."""
+cdef inline int purge(Cpu* cpu, Op* op, uint32_t sides, bint registers) noexcept nogil:
+    """Purge what overlaps a range: of this processor's translation caches on some sides, and with ``registers`` of its
+    translation registers (volume 2, table 4-1)."""
     cdef uint64_t address = cpu.gr[op.r3]
     cdef uint32_t bits, side, rid
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
-    rid = rid_of(cpu.system, address)
+    rid = rid_of(cpu.system, address)    # below level 0 there may be no system
     for side in range(2):
         if not sides >> side & 1:
             continue
@@ -115,28 +116,28 @@ cdef inline int purge_here(Cpu* cpu, Op* op, uint32_t sides, bint registers) noe
             purge_registers(cpu, side, address, bits)
         else:
             purge_cache(cpu, side, rid, address, bits)
-    mark_purge(cpu, op.index, sides, rid, address, bits)
+    cpu.index = op.index
+    mark_purge(cpu, sides, rid, address, bits)
     return next_op(cpu, op)
 
-
-cdef int ptc_l(Cpu* cpu, Op* op) noexcept nogil:
-    return purge_here(cpu, op, BOTH_SIDES, False)
-
-cdef int ptr_d(Cpu* cpu, Op* op) noexcept nogil:
-    return purge_here(cpu, op, 1 << DATA_SIDE, True)
-
-cdef int ptr_i(Cpu* cpu, Op* op) noexcept nogil:
-    return purge_here(cpu, op, 1 << INSTRUCTION_SIDE, True)
-
-
-cdef inline int purge_globally(Cpu* cpu, Op* op, bint alat) noexcept nogil:
+cdef inline int purge_globally(Cpu* cpu, Op* op, bint clears_alat) noexcept nogil:
     cdef uint32_t bits
     cdef int number = purge_range(cpu, op, &bits)
     if number:
         return fault(cpu, op, number)
     cpu.index = op.index
-    purge_everywhere(cpu, cpu.gr[op.r3], bits, alat)
+    purge_everywhere(cpu, cpu.gr[op.r3], bits, clears_alat)
     return next_op(cpu, op)
+
+
+cdef int ptc_l(Cpu* cpu, Op* op) noexcept nogil:
+    return purge(cpu, op, BOTH_SIDES, False)
+
+cdef int ptr_d(Cpu* cpu, Op* op) noexcept nogil:
+    return purge(cpu, op, 1 << DATA_SIDE, True)
+
+cdef int ptr_i(Cpu* cpu, Op* op) noexcept nogil:
+    return purge(cpu, op, 1 << INSTRUCTION_SIDE, True)
 
 cdef int ptc_g(Cpu* cpu, Op* op) noexcept nogil:
     return purge_globally(cpu, op, False)
@@ -149,7 +150,7 @@ cdef int ptc_e(Cpu* cpu, Op* op) noexcept nogil:
         return not_privileged(cpu, op)
     if get_nat(cpu, op.r3):
         return fault(cpu, op, FAULT_REGISTER_NAT_CONSUMPTION)
-    purge_all(cpu)
+    purge_core(cpu)
     return next_op(cpu, op)
 
 
