@@ -918,6 +918,8 @@ POLICIES: dict[str, int]
 class ThreadSwitch(CoupledMachines):
     """Switch-on-event multithreading of two hardware threads of a core."""
 
+    whole_system: bool
+
     lost: bool
     def __new__(cls, config: Mapping[str, Value]) -> Self: ...
     def begin_with_one(self) -> None: ...
