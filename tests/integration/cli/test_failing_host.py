@@ -15,6 +15,7 @@ import pytest
 from command import example
 from grids import few
 from guests import EXAMPLES
+from little_kernel import PLACE as LITTLE_KERNEL
 from preloaded import preloaded
 
 from pfmon.cli.commands import check as check_command
@@ -58,6 +59,9 @@ CASES = {
         f"{COUNT} --outfile={{}}/counts --record={{}}/record --save-baseline={{}}/base FIB 3", "counts record base", ""
     ),
     "printed": Case(f"{COUNT} FIB 3", ""),
+    "snapshot": Case(
+        "--system=LITTLE --memory=32M --snapshot={}/snapshot --snapshot-on=read[y] -e ia64_inst_retired", "snapshot"
+    ),
     "json": Case(f"{COUNT} --json --outfile={{}}/json FIB 3", "json"),
     "appended": Case(f"{COUNT} --append --outfile={{}}/counts FIB 3", "counts"),
     "samples": Case(
@@ -158,6 +162,7 @@ PRINTS = (
 )
 """Options that change what is written, or how."""
 READS = {"replay", "smt-replay", "baseline", "machine", "symbol-file", "debug-dir", "sysroot", "cwd", "initrd"}
+READS |= {"sysmap-file", "from-snapshot"}
 """Options that name a file or directory and write nothing there."""
 QUICK = {("counts", "write"), ("counts", "rename"), ("tasks", "fsync"), ("printed", "write")}
 """Cases that are not slow."""
@@ -197,6 +202,7 @@ name = "itanium2"
         subprocess.run([*words[:3], "-e", "none", f"--record={x86}", program, "3"], check=True, capture_output=True)
     return {
         "FIB": example("fib"),
+        "LITTLE": str(LITTLE_KERNEL),
         "CRASH": str(crash),
         "BASE": str(base),
         "RECORD": str(record),
@@ -256,7 +262,8 @@ def test_whatever_the_host_refuses_nothing_is_lost(
     for one in others:
         check(case, first, one)
     if kind in ("write", "fsync", "rename") and case.files and name not in ("appended", "eager", "crash"):
-        assert any(one["status"] == LOST for one in others)  # something was refused
+        refused = 2 if name == "snapshot" else LOST  # the run is for its file alone
+        assert any(one["status"] == refused for one in others)  # something was refused
 
 
 def check(case: Case, first: dict[str, Any], one: dict[str, Any]) -> None:
@@ -265,7 +272,8 @@ def check(case: Case, first: dict[str, Any], one: dict[str, Any]) -> None:
     said = [line for line in one["err"].splitlines() if line not in usual and not PROGRESS.match(line)]
     assert status in (first["status"], LOST, 2, *((1,) if "SWEEP" in case.words else ())), one["number"]
     assert all(line.startswith("pfmon: ") for line in said), (one["number"], one["err"])
-    assert status == first["status"] or 1 <= len(said) <= 2, (one["number"], said)
+    most = 3 if "--snapshot=" in case.words else 2  # why the system ended, and that there is no snapshot
+    assert status == first["status"] or 1 <= len(said) <= most, (one["number"], said)
     named = set(re.findall(r"(\S+/\.\S+\.\w+)", one["err"]))
     for name, content in one["files"].items():
         if Path(name).name.startswith("."):
