@@ -107,16 +107,14 @@ def kallsyms(data: bytes, elf: Elf) -> list[KernelSymbol]:
 def _address_tables(content: bytes) -> Iterator[tuple[int, int]]:
     """Offset and length of what may be kallsyms_addresses: ascending words, most of them the kernel's, with their
     number behind."""
-    import numpy as np
-
-    words = np.frombuffer(content, "<u8", len(content) // 8)
-    breaks = np.flatnonzero(words[1:] < words[:-1]) + 1
-    edges = [0, *breaks.tolist(), len(words)]
+    words = struct.unpack_from(f"<{len(content) // 8}Q", content)
+    breaks = [place for place, (before, word) in enumerate(pairwise(words), 1) if word < before]
+    edges = [0, *breaks, len(words)]
     for first, end in pairwise(edges):
         if end - first < FEWEST_SYMBOLS or end == len(words):
             continue
-        count = int(words[end]) & 0xFFFFFFFF
-        middle = int(words[end - count // 2]) if FEWEST_SYMBOLS <= count <= min(end - first, MOST_SYMBOLS) else 0
+        count = words[end] & 0xFFFFFFFF
+        middle = words[end - count // 2] if FEWEST_SYMBOLS <= count <= min(end - first, MOST_SYMBOLS) else 0
         if middle >> REGION_SHIFT == KERNEL_REGION:
             yield 8 * (end - count), count
 
