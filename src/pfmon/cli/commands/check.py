@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from pfmon.atomic_write import append_whole, write_whole
 from pfmon.bounded_files import read_bounded
-from pfmon.cli.commands.subcommand import Option, understood
-from pfmon.cli.output.result_output import Outputs, ResultOutput, check_can_be_written
-from pfmon.errors import LostError, PfmonError, reason
-from pfmon.library.options.option_values import whole_number
+from pfmon.cli.commands.subcommand import Option, counting_options, functions_shown, understood
+from pfmon.cli.output.result_output import Outputs, ResultOutput, check_can_be_written, write_output
+from pfmon.errors import PfmonError, reason
 from pfmon.library.results.result_check import check
 from pfmon.report.differences.check import Check
 
@@ -43,7 +40,6 @@ OPTIONS = [
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable of GitHub's Actions that names the file of a job's summary."""
 FUNCTIONS = 10
-MAX_FUNCTIONS = 1 << 20
 GREW = 3
 """Exit status when a count increased."""
 
@@ -55,24 +51,25 @@ def run(words: Sequence[str]) -> int:
     if said is None:
         return 0
     given, sides = said
-    most = whole_number("functions", given["functions"][-1], 0, MAX_FUNCTIONS) if "functions" in given else FUNCTIONS
+    most = functions_shown(given, FUNCTIONS)
     results = ResultOutput(given.get("outfile", [""])[-1], append=False)
     page = given.get("markdown", [""])[-1]
     summary = os.environ.get(SUMMARY, "") if "github-summary" in given else ""
-    for path, option in ((page, f"--markdown={page}"), (summary, f"--github-summary: {SUMMARY}={summary}")):
+    of_summary = f"--github-summary: {SUMMARY}={summary}"
+    for path, option in ((page, f"--markdown={page}"), (summary, of_summary)):
         if path:
             check_can_be_written(path, option)
     found = check(
         *(_with(side, arguments) for side in sides),
         tolerance=",".join(given.get("tolerance", [])),
         input=_input(given.get("input", [""])[-1]),
-        **_options(given),
+        **counting_options(given),
     )
     outputs = Outputs()
     if page:
-        outputs.write(lambda: _write(write_whole, page, found, most, f"--markdown={page}"))
+        outputs.write(lambda: write_output(page, _markdown(found, most), f"--markdown={page}"))
     if summary:
-        outputs.write(lambda: _write(append_whole, summary, found, most, f"--github-summary: {SUMMARY}={summary}"))
+        outputs.write(lambda: write_output(summary, _markdown(found, most), of_summary, append=True))
     outputs.write(lambda: results.write(_text(found, most, "json" in given)))
     return outputs.status(GREW if found.grown else 0)
 
@@ -105,12 +102,6 @@ def _input(path: str) -> bytes:
         raise PfmonError(f"--input={path}: {reason(error)}") from None
 
 
-def _options(given: dict[str, list[str]]) -> dict[str, Any]:
-    """Return the library's options for commands and recordings."""
-    names = [name for name in ("events", "pmu", "machine", "set") if name in given]
-    return {name: given[name] if name == "set" else given[name][-1] for name in names}
-
-
 def _text(found: Check, most: int, as_json: bool) -> str:
     if as_json:
         return json.dumps(found.to_dict()) + "\n"
@@ -119,10 +110,7 @@ def _text(found: Check, most: int, as_json: bool) -> str:
     return check_text(found, most)
 
 
-def _write(put: Callable[[str, str], None], path: str, found: Check, most: int, option: str) -> None:
+def _markdown(found: Check, most: int) -> str:
     from pfmon.report.differences.check_text import check_markdown
 
-    try:
-        put(path, check_markdown(found, most))
-    except OSError as error:
-        raise LostError(f"{option}: {reason(error)}") from None
+    return check_markdown(found, most)

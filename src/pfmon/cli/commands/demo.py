@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pfmon.cli.demo
-from pfmon.atomic_write import write_whole
 from pfmon.cli.commands.subcommand import Option, understood
 from pfmon.cli.output.printing import show
 from pfmon.cli.output.result_output import Outputs, check_can_be_written
 from pfmon.cli.output.written_page import PageViewer
-from pfmon.errors import LostError, PfmonError, reason
+from pfmon.errors import PfmonError
 from pfmon.library.preparing.standard_streams import DEVNULL
 from pfmon.library.results.run_result import Run
 from pfmon.library.run_api import run as run_program
@@ -45,7 +44,7 @@ def run(words: Sequence[str]) -> int:
     text = _counted("columns", report="html").to_html()
     outputs = Outputs()
     outputs.write(lambda: show(demo_text(slow, fast)))
-    outputs.write(lambda: _write_page(page, text, viewer))
+    outputs.write(lambda: viewer.write(page, text, f"--html={page}"))
     return outputs.status(0)
 
 
@@ -81,11 +80,3 @@ def _totals(done: Run) -> tuple[int, int]:
     """Return the cycles and instructions of a run of the default events."""
     found = {count.name: int(count.value or 0) for count in done.counts}
     return found["cycles"], found["instructions"]
-
-
-def _write_page(path: str, text: str, viewer: PageViewer) -> None:
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise LostError(f"--html={path}: {reason(error)}") from None
-    viewer.show(path)

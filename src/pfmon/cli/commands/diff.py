@@ -6,12 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from pfmon.atomic_write import write_whole
-from pfmon.cli.commands.subcommand import Option, understood
+from pfmon.cli.commands.subcommand import Option, counting_options, functions_shown, understood
 from pfmon.cli.output.result_output import Outputs, ResultOutput, check_can_be_written
 from pfmon.cli.output.written_page import PageViewer
-from pfmon.errors import LostError, PfmonError, reason
-from pfmon.library.options.option_values import whole_number
+from pfmon.errors import PfmonError
 from pfmon.library.results.result_files import diff
 from pfmon.report.differences.difference import Difference
 
@@ -42,7 +40,6 @@ OPTIONS = [
 DEFAULT_FILES = ("pfmon.data.old", "pfmon.data")
 """The recordings of the last two `pfmon record`."""
 FUNCTIONS = 20
-MAX_FUNCTIONS = 1 << 20
 
 
 def run(words: Sequence[str]) -> int:
@@ -51,7 +48,7 @@ def run(words: Sequence[str]) -> int:
     if said is None:
         return 0
     given, files = said
-    most = whole_number("functions", given["functions"][-1], 0, MAX_FUNCTIONS) if "functions" in given else FUNCTIONS
+    most = functions_shown(given, FUNCTIONS)
     results = ResultOutput(given.get("outfile", [""])[-1], append=False)
     page = given.get("html", [""])[-1]
     viewer = PageViewer("open" in given, quiet="quiet" in given)
@@ -59,7 +56,7 @@ def run(words: Sequence[str]) -> int:
         raise PfmonError("--open shows a page: give --html=FILE too")
     if page:
         check_can_be_written(page, f"--html={page}")
-    options, options_b = _options(given, ""), _options(given, "b-")
+    options, options_b = counting_options(given), _options_of_b(given)
     found = diff(
         *files,
         options_b={**options, **options_b} if options_b else None,
@@ -73,13 +70,10 @@ def run(words: Sequence[str]) -> int:
     return outputs.status(0)
 
 
-def _options(given: dict[str, list[str]], prefix: str) -> dict[str, Any]:
-    """Return the library's options for recordings; B's changes of figures follow those of both."""
-    found: dict[str, Any] = {}
-    for name in ("events", "pmu", "machine", "set"):
-        if values := given.get(prefix + name):
-            found[name] = values if name == "set" else values[-1]
-    if prefix and "set" in found:
+def _options_of_b(given: dict[str, list[str]]) -> dict[str, Any]:
+    """Return the library's options for B alone; its changes of figures follow those of both."""
+    found = counting_options(given, "b-")
+    if "set" in found:
         found["set"] = [*given.get("set", []), *found["set"]]
     return found
 
@@ -95,8 +89,4 @@ def _text(found: Difference, most: int, as_json: bool) -> str:
 def _write_page(path: str, found: Difference, viewer: PageViewer) -> None:
     from pfmon.report.html.comparison_pages import diff_page
 
-    try:
-        write_whole(path, diff_page(found))
-    except OSError as error:
-        raise LostError(f"--html={path}: {reason(error)}") from None
-    viewer.show(path)
+    viewer.write(path, diff_page(found), f"--html={path}")

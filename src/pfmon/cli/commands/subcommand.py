@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from os.path import exists
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pfmon.cli.first_words import SUBCOMMANDS
 from pfmon.cli.option_parsing import parse
 from pfmon.cli.output.printing import show
 from pfmon.errors import PfmonError
+from pfmon.library.options.option_values import whole_number
 
 
 class Option(NamedTuple):
@@ -49,6 +50,7 @@ def parsed(options: Sequence[Option], words: Sequence[str]) -> tuple[dict[str, l
     return found, others
 
 
+MAX_FUNCTIONS = 1 << 20
 FILES = {0: "no file is", 1: "one file is", 2: "two files are"}
 
 
@@ -71,6 +73,20 @@ def understood(
     if len(files) != count:
         raise PfmonError(f"{FILES[count]} wanted, and {len(files)} given; {usage}")
     return given, files
+
+
+def functions_shown(given: dict[str, list[str]], usual: int) -> int:
+    """Return how many functions the text has: --functions, or the usual number."""
+    return whole_number("functions", given["functions"][-1], 0, MAX_FUNCTIONS) if "functions" in given else usual
+
+
+def counting_options(given: dict[str, list[str]], prefix: str = "") -> dict[str, Any]:
+    """Return the library's options for counting that were given under names with ``prefix``."""
+    found: dict[str, Any] = {}
+    for name in ("events", "pmu", "machine", "set"):
+        if values := given.get(prefix + name):
+            found[name] = values if name == "set" else values[-1]
+    return found
 
 
 def help_text(usage: str, introduction: str, options: Sequence[Option]) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from pfmon.atomic_write import write_whole
 from pfmon.cli.output.printing import print_notice, print_text
-from pfmon.cli.output.result_output import check_can_be_written
+from pfmon.cli.output.result_output import check_can_be_written, write_output
 from pfmon.cli.output_options import OutputOptions
-from pfmon.errors import LostError, PfmonError, reason
+from pfmon.errors import PfmonError
 from pfmon.library.options.run_options import Options
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.results.baseline import baseline_of, differences, executed_by, other_engine, read
@@ -78,10 +77,7 @@ class BaselineOptions:
                 f"{path} stays as it was: {', '.join(risen)} {'is' if len(risen) == 1 else 'are'} more than there"
             )
             return
-        try:
-            write_whole(path, text)
-        except OSError as error:
-            raise LostError(f"--save-baseline={path}: {reason(error)}") from None
+        write_output(path, text, f"--save-baseline={path}")
 
 
 def _names(events: Sequence[str]) -> list[str]:

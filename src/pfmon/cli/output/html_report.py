@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pfmon.atomic_write import write_whole
 from pfmon.cli.output.file_name_templates import name_of_task, names_tasks
-from pfmon.cli.output.result_output import check_can_be_written
+from pfmon.cli.output.result_output import check_can_be_written, write_output
 from pfmon.cli.output.written_page import PageViewer
 from pfmon.cli.output_options import OutputOptions
 from pfmon.engine.api import Task
-from pfmon.errors import LostError, reason
 from pfmon.library.preparing.prepared_run import Prepared
 from pfmon.library.results.run_result import Run
 from pfmon.program.loaded_objects import LoadedObjects
@@ -54,28 +52,20 @@ class HtmlReport:
             return
         if self._samples and done.samples:  # they were kept
             self._samples.take(done.samples)
-        self._write(self._path, done.to_html(self._samples))
-        self._viewer.show(self._path)
+        self._viewer.write(self._path, done.to_html(self._samples), self._option)
 
     def _write_tasks(self, done: Run, tasks: Sequence[TaskCounts]) -> None:
         if not names_tasks(self._path):
-            self._write(self._path, done.to_html(of_tasks=self._of_tasks))
-            self._viewer.show(self._path)
+            self._viewer.write(self._path, done.to_html(of_tasks=self._of_tasks), self._option)
             return
         paths = []
         for task in tasks:
             image = int(task.name.partition(":")[2] or 0)
             path = name_of_task(self._path, task.pid, image)
-            self._write(path, done.task_to_html(task, self._of_tasks.get(task.name)))
+            write_output(path, done.task_to_html(task, self._of_tasks.get(task.name)), self._option)
             paths.append(path)
         if paths:
             self._viewer.show(paths[0], others=len(paths) - 1)
-
-    def _write(self, path: str, text: str) -> None:
-        try:
-            write_whole(path, text)
-        except OSError as error:
-            raise LostError(f"{self._option}: {reason(error)}") from None
 
 
 def _tree(output: OutputOptions, prepared: Prepared, objects: Callable[[], LoadedObjects]) -> SampleTree | None:

@@ -51,10 +51,7 @@ class ResultOutput:
         if not self.outfile:
             self._show(text)
             return
-        try:
-            (append_whole if self.append else write_whole)(self.outfile, text)
-        except OSError as error:
-            raise LostError(f"--outfile={self.outfile}: {reason(error)}") from None
+        write_output(self.outfile, text, f"--outfile={self.outfile}", append=self.append)
 
 
 class Outputs:
@@ -113,6 +110,15 @@ def check_can_be_written(path: str, option: str) -> None:
         raise PfmonError(f"{option}: {reason(error)}").about(*subjects) from None
 
 
+def write_output(path: str, text: str, option: str, append: bool = False) -> None:
+    """Write a file whole, or append to it. LostError, in the words of the ``option`` that names the file: it cannot be
+    written."""
+    try:
+        (append_whole if append else write_whole)(path, text)
+    except OSError as error:
+        raise LostError(f"{option}: {reason(error)}") from None
+
+
 def check_crash_report(path: str, two_programs: bool) -> None:
     """PfmonError when a file of --crash-report could not be written; with two programs each has its own
     (library.coupled_programs.of_thread)."""
@@ -128,7 +134,4 @@ def write_crash_report(path: str, report: str) -> None:
     if not report:
         print_notice("--crash-report: this program's engine provides no further details")
         return
-    try:
-        write_whole(path, report)
-    except OSError as error:
-        raise LostError(f"--crash-report={path}: {reason(error)}") from None
+    write_output(path, report, f"--crash-report={path}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pfmon.cli.output.printing import print_notice
+from pfmon.cli.output.result_output import write_output
 
 DISPLAYS = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME")
 """Variables of the environment one of which is set where a browser can be shown; the standard library's webbrowser
@@ -21,6 +22,12 @@ class PageViewer:
         """``opens``: show pages in the browser; ``quiet``: do not say where they are."""
         self._quiet = quiet
         self._browsers = _browsers() if opens else None
+
+    def write(self, path: str, text: str, option: str) -> None:
+        """Write a page, and show it. LostError, in the words of the ``option`` that names the file: it cannot be
+        written."""
+        write_output(path, text, option)
+        self.show(path)
 
     def show(self, path: str, others: int = 0) -> None:
         """Print the path of a page, and the number of ``others`` behind it; open it with --open."""
