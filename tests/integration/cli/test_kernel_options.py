@@ -159,6 +159,7 @@ def test_kernel_runs_with_its_program_as_the_command(tmp_path: Path) -> None:
     ran = pfmon("--system", str(path), "--memory=64M", "-e", "ia64_inst_retired", "-k", "--", PROGRAM, "3")
     assert ran.returncode == 5, ran.stderr
     assert "IA64_INST_RETIRED" in ran.stdout
+    assert "pfmon: the program has not begun, so that nothing is counted: --from-boot counts the boot\n" in ran.stderr
 
 
 NOWHERE = [("ld8 r9=[r9]", 0x8000_0000), ("st8 [r9]=r9", 0x8000_0000), ("ld1 r9=[r9]", 1 << 45)]

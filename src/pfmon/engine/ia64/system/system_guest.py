@@ -68,7 +68,7 @@ class SystemGuest(SystemHost):
 
     @property
     def tasks(self) -> Sequence[SystemTask]:
-        """What is counted apart, by its number in the stream's marks."""
+        """The tasks that are counted apart, by their numbers in the stream's marks."""
         return self._tasks.switches.tasks if self._tasks else ()
 
     @property
@@ -112,7 +112,7 @@ class SystemGuest(SystemHost):
             self.console.close()
         if self._tasks:
             self._tasks.switches.finish()
-        if not self._begun:
+        if not self._begun and not (self._ending and self._ending.text):
             self._on_notice("the program has not begun, so that nothing is counted: --from-boot counts the boot")
         self._mark_rest()
         self._say_missing()
