@@ -5,26 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from pfmon.engine.ia64.system.platform.guest_calls import PAGE, RETRY, CallingProcessor
 from pfmon.engine.ia64.system.platform.guest_files import GuestFiles
 from pfmon.engine.ia64.system.platform.program_setup import Calls, SetupAnswer, SetupCall, mounting, writing
 from pfmon.engine.system_settings import PackedProgram
 
-RETRY, NO_MORE = -1, 0
-"""Answers beside the number of a call."""
+NO_MORE = 0
+"""An answer, beside RETRY and the number of a call."""
 RESULT, FAILED = 16, 17
 """General registers with what the last call has returned, and whether it failed."""
 FIRST_ARGUMENT = 52
-PAGE = 4096
-
-
-class SetupProcessor(Protocol):
-    """The registers and translations of the processor that asks."""
-
-    def gr(self, number: int) -> int: ...
-
-    def set_gr(self, number: int, value: int) -> None: ...
-
-    def translate(self, address: int) -> int | None: ...
 
 
 class SetupHost(Protocol):
@@ -55,7 +45,7 @@ class SetupCalls:
         """Whether a call of these was given, so that a request has its answer."""
         self._next: SetupCall | None = None
 
-    def take(self, processor: SetupProcessor) -> int:
+    def take(self, processor: CallingProcessor) -> int:
         """Answer the request for a call: its number, with its arguments in registers. SetupFailed: the system refuses
         what a program needs."""
         if self._next is None and not self._ended:
@@ -69,7 +59,7 @@ class SetupCalls:
             processor.set_gr(place, value & (1 << 64) - 1)
         return call.number
 
-    def _advance(self, processor: SetupProcessor) -> None:
+    def _advance(self, processor: CallingProcessor) -> None:
         """Have the next call, if there is one now."""
         try:
             if self._begun:
@@ -83,7 +73,7 @@ class SetupCalls:
             elif self._host.is_between_calls():
                 self._become_ready(processor)
 
-    def _become_ready(self, processor: SetupProcessor) -> None:
+    def _become_ready(self, processor: CallingProcessor) -> None:
         self._is_ready = True
         if self._host.ready():
             self._calls, self._begun = self._of_program(), False
@@ -95,7 +85,7 @@ class SetupCalls:
         if self._program is not None:
             yield from writing(*self._program)
 
-    def _store(self, processor: SetupProcessor, address: int, content: bytes) -> bool:
+    def _store(self, processor: CallingProcessor, address: int, content: bytes) -> bool:
         """Put content into the first program's memory. False: a page has no translation now."""
         for place, part in _pieces(address, content):
             physical = processor.translate(place)

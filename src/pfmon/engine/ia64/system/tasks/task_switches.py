@@ -73,6 +73,10 @@ class TaskSwitches:
     def handling_tasks(self, tasks: list[int]) -> None:
         self.handling = set(tasks) - {0}
 
+    def current_task(self, processor: int) -> int | None:
+        """The address of the task that a processor executes; None: it has not executed one yet."""
+        return self._current.get(processor)
+
     def resume(self, processor: int, task: int) -> None:
         """A processor goes on from a snapshot with the task at an address."""
         self._current[processor] = task
