@@ -205,7 +205,7 @@ class TaskedEngine(Protocol):
 
     @property
     def tasks(self) -> Sequence[SystemTask]:
-        """What is counted apart, by its number in the stream's marks."""
+        """The tasks that are counted apart, by their numbers in the stream's marks."""
 
 
 @runtime_checkable

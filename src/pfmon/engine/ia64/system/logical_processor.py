@@ -25,7 +25,7 @@ PIECE = 1 << 16
 
 
 class SharedSystem(Protocol):
-    """What the processors of a system have in common. ``policy``: how hardware threads share a core
+    """The system that the processors share. ``policy``: how hardware threads share a core
     (PAL_SET_HW_POLICY)."""
 
     policy: int

@@ -68,7 +68,7 @@ class Efi:
     def __init__(self, host: EfiHost, places: EfiPlaces, code: int) -> None:
         self.host, self.places, self.code = host, places, code
         self.offset = 0
-        """What was added to the time by setting it, in nanoseconds."""
+        """Nanoseconds between the time that SetTime has set and the system's."""
         self.timezone, self.daylight = UNSPECIFIED_TIMEZONE, 0
         self.counter = 0
         """The high half of the monotonic counter."""

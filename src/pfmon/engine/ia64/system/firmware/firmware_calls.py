@@ -17,7 +17,7 @@ WORD = 8
 ENTRY_BYTES, ENTRIES = 16, 15
 """The entry points: SAL_PROC, and the runtime services in the order of their table."""
 START = ENTRIES * ENTRY_BYTES
-"""Where a kernel begins, from the beginning of the code on."""
+"""Offset of the code that enters a kernel, behind the entry points."""
 FIRST_ARGUMENT, ARGUMENTS = 32, 8
 SIZE_OF_FRAME = 0x7F
 ALL_ONES = (1 << 64) - 1

@@ -54,7 +54,7 @@ class PalEntry:
 
     @property
     def pal(self) -> Pal:
-        """What it answers for."""
+        """The procedures that it calls."""
         return self._pal
 
     def _arguments(self, index: int) -> PalCall:

@@ -60,7 +60,7 @@ class Sal:
 
     @property
     def rendezvous(self) -> Handler | None:
-        """Where an application processor begins when it is woken; None: the system has not said."""
+        """The handler that a woken application processor executes; None: the system has not set one."""
         return self.handlers.get(BOOT_RENDEZVOUS)
 
     def call(self, arguments: Arguments) -> Procedure:

@@ -77,7 +77,7 @@ class GuestCalls:
         self.awaits_input = False
         """Input was asked for, and there was none yet."""
         self.setup: SetupCalls | None = None
-        """What the first program does before the program; None: nothing."""
+        """The first program's system calls before it starts the program; None: there are none."""
 
     def take(self, processor: CallingProcessor) -> None:
         """Answer a request."""

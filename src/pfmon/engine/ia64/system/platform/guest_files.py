@@ -1,4 +1,4 @@
-"""What the system of a program gets beside the kernel's own files: directories, files and symbolic links, in order."""
+"""Directories, files and symbolic links that a system gets for its program, in order."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pfmon.program.elf import ET_EXEC, PF_R, PF_W, PF_X, PROGRAM_HEADER, PT_LOAD
 from pfmon.program.elf_machine import EM_IA_64
 
 CODE = 0x4000_0000_0000_0000
-"""Where its code is linked: code and data have regions of their own, as Linux has it."""
+"""The code's virtual address: Linux has code and data of programs in different regions."""
 PAGE = 1 << 16
 """The largest page of a kernel: segments begin at multiples of it, in the file too."""
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

@@ -24,7 +24,7 @@ NOTHING = 0
 
 
 class InitialFiles(NamedTuple):
-    """Where they are in physical memory; both 0: there are none."""
+    """Physical address and length of the initial RAM disk, in bytes; both 0: there is none."""
 
     address: int = NOTHING
     length: int = NOTHING
