@@ -58,6 +58,7 @@ class CallTree(BlockIncrements):
         cycles: RecordCounts | None,
         traced: bool = False,
         counts_words: bool = False,
+        without_tasks: int = 0,
     ) -> Self: ...
     @property
     def lost(self) -> bool: ...

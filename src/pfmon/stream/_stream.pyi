@@ -421,6 +421,7 @@ class Mark(IntEnum):
     CACHE_FLUSH = 32
     HW_POLICY = 33
     TASK = 34
+    INTERRUPTED = 35
 
 # thread_demux.pyx
 

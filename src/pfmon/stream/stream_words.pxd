@@ -91,6 +91,8 @@ cpdef enum Mark:                 # kinds of marks
                                  # the policy
     TASK = 34                    # system mode: another task of the kernel runs next; value: bits 0-15 its number for
                                  # readers that count by task, and stream_words.TaskBits
+    INTERRUPTED = 35             # system mode, behind an INTERRUPTION that saved the processor's state: the bundle that a
+                                 # return from it goes on at, without an instruction; as RSE_ADDRESS
 
 cdef enum TaskBits:              # in TASK
     TASK_NUMBER = 0xFFFF
@@ -110,7 +112,7 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 35
+    MARK_KINDS = 36
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))
@@ -138,7 +140,8 @@ cdef inline int mark_kind(uint64_t word) noexcept nogil:
 cdef inline bint names_instruction(uint64_t word) noexcept nogil:
     """Whether a mark has the number of an instruction; those of addresses have not."""
     cdef int kind = mark_kind(word)
-    return kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME and kind != Mark.PURGE_ADDRESS
+    return (kind != Mark.RSE_ADDRESS and not Mark.WALK_ADDRESS <= kind <= Mark.PAGE_FRAME
+            and kind != Mark.PURGE_ADDRESS and kind != Mark.INTERRUPTED)
 
 
 cdef inline uint64_t mark_value(uint64_t word) noexcept nogil:

@@ -174,6 +174,12 @@ cdef class CallPath(CallStack):
         cdef uint64_t depth = self.now.depth
         cdef bint stub = self.chain.stub
         cdef const BlockHead* head = &self.table.c.heads[word & BLOCK_MASK]
+        if leaving >= TO_HANDLER:
+            self.leave_system(head.ip)
+            if leaving >= TO_USER and self.now.depth == 0 and self.nodes[self.chain.at].file != head.file:
+                self.chain.at = 0                        # the task executes another program
+                self.descend(head.ip, head.file)
+            leaving, depth = self.now.leaving, self.now.depth
         self.chain.fresh, self.chain.stub = self.chain.binding, False
         if leaving == BranchKind.NO_BRANCH and self.chain.begun and not stub and not self.chain.binding:
             return
@@ -192,7 +198,18 @@ cdef class CallPath(CallStack):
         CallStack.arrive(self, word)
         if self.now.depth > depth:
             self.chain.fresh, self.chain.jumps, self.chain.entry = self.descend(head.ip, head.file), 0, head.ip
-        elif self.now.depth < depth:
+        else:
+            self.rise(depth)
+
+    cdef void leave_system(self, uint64_t ip) noexcept nogil:
+        cdef uint64_t depth = self.now.depth
+        CallStack.leave_system(self, ip)
+        self.moved = True
+        self.rise(depth)
+
+    cdef void rise(self, uint64_t depth) noexcept nogil:
+        """Moves up to the caller, if there are fewer calls than before."""
+        if self.now.depth < depth:
             self.chain.at = self.chain.node_at[self.now.depth]
             if self.now.depth < self.chain.beyond_depth:
                 self.chain.beyond = 0
@@ -228,7 +245,7 @@ cdef class CallPath(CallStack):
         if found == 0:
             return False
         self.chain.at = found
-        self.nodes[found].calls += 1
+        self.nodes[found].calls += not self.task & self.without_tasks
         return True
 
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil:
@@ -266,14 +283,16 @@ cdef class CallPath(CallStack):
 cdef class CallTree(BlockIncrements):
     """Counts a machine's blocks and their records by the monitors, and retired instructions. ``increments``,
     ``cycles``: of the monitors, as in `Live`; without a machine the latter is None, and it reads the stream.
-    ``counts_words``: the monitors count what retires, too."""
+    ``counts_words``: the monitors count what retires, too; ``without_tasks``: bits of Mark.TASK of tasks that are not
+    counted."""
 
     def __cinit__(self, BlockTable table, Increments increments, RecordCounts cycles, bint traced=False,
-                  bint counts_words=False):
+                  bint counts_words=False, uint64_t without_tasks=0):
         if increments.monitors >= MAX_NODE_COUNTS:
             raise ValueError(f"{increments.monitors} monitors: there is room for {MAX_NODE_COUNTS - 1}")
         self.table, self.traced, self.counts_words = table, traced, counts_words
         self.path = CallPath(table)
+        self.path.without_tasks = without_tasks
         self.to_node = self.path.nodes[0].counts
         if not self.grow(0):
             raise MemoryError
@@ -290,8 +309,7 @@ cdef class CallTree(BlockIncrements):
             self.path.arrive(block.words[0])
             if self.path.moved:
                 self.path.moved = False
-                self.to_node, self.to_line = self.path.nodes[self.path.chain.at].counts, self.path.line_counts()
-                self.move_to_thread(self.path.thread)
+                self.move()
             self.add_length(self.table.c.heads[block.words[0] & BLOCK_MASK].length)
             if self.counts_words:
                 self.add(self.of_word(block.words[0]))
@@ -325,6 +343,15 @@ cdef class CallTree(BlockIncrements):
         if self.to_line != NULL:
             for m in range(self.monitors):
                 self.to_line[m] += counts[m]
+
+    cdef void move(self) noexcept nogil:
+        """Counts for the function, line and thread that now run; for none if the task is not counted."""
+        if self.path.task & self.path.without_tasks:
+            self.to_node = self.to_thread = self.uncounted
+            self.to_line = NULL
+            return
+        self.to_node, self.to_line = self.path.nodes[self.path.chain.at].counts, self.path.line_counts()
+        self.move_to_thread(self.path.thread)
 
     cdef void move_to_thread(self, uint64_t thread) noexcept nogil:
         """Counts for a thread from now on."""

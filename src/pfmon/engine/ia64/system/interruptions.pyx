@@ -3,7 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from pfmon.isa.ia64._encodings cimport Row
-from pfmon.stream._stream cimport Ia64Kind, Kind, Mark, NO_INSTRUCTION
+from pfmon.stream._stream cimport Ia64Kind, Kind, Mark, NO_INSTRUCTION, packed_address
 
 cdef enum:
     IVA_SIZE = 0x8000
@@ -183,6 +183,8 @@ cdef bint enter_handler(Cpu* cpu, uint32_t offset, uint64_t isr, bint nested) no
     cpu.miss_link = NULL
     system.mode_changed = 1
     append_mark(cpu, mark_word(Mark.INTERRUPTION, indexed(offset, NO_INSTRUCTION)))
+    if collects:
+        append_mark(cpu, mark_word(Mark.INTERRUPTED, packed_address(system.cr[CR_IIP])))
     return makes_progress(system)
 
 
