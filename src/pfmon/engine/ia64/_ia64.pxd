@@ -1,5 +1,6 @@
 """Declarations of pfmon.engine.ia64._ia64: those of its files, each after what it needs."""
 
+include "system/file_pages.pxd"
 include "system/system_state.pxd"
 include "core/cpu.pxd"
 include "registers/alat.pxd"

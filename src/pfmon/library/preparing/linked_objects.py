@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pfmon.engine import api, registry
+from pfmon.engine.system_settings import SystemSettings
 from pfmon.errors import LostError, PfmonError
 from pfmon.library.resolving.run_parts import Guest
-from pfmon.program.image import Program
+from pfmon.program import elf
+from pfmon.program.image import Program, read_file
 from pfmon.program.mapped_files import MappedFile
 from pfmon.stream._stream import Consumer
 
@@ -48,6 +50,19 @@ def linked_objects(guest: Guest, pmu: str, program: Program) -> Sequence[MappedF
             return list(engine.mapped)
         finally:
             engine.close()
+
+
+def packed_program(system: SystemSettings) -> Sequence[MappedFile]:
+    """Return the program that a kernel runs, at its addresses; none if the kernel chooses these. PfmonError: it cannot
+    be read."""
+    program = system.boot.program if system.boot else None
+    if program is None:
+        return ()
+    parsed = elf.parse(read_file(program.path), program.path)
+    code = [one for one in parsed.segments if one.flags & elf.PF_X]
+    if parsed.position_independent:
+        return ()
+    return [MappedFile(one.address, one.address + one.memory_size, one.offset, program.path) for one in code]
 
 
 def check_places(relied: Sequence[MappedFile], mapped: Sequence[MappedFile]) -> None:

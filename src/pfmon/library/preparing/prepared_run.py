@@ -387,8 +387,10 @@ def _shared_objects(guest: Guest, pmu: str, load: Callable[[], Program], recordi
         return SharedObjects(recording.everything_mapped)
 
     def look() -> Sequence[MappedFile]:
-        from pfmon.library.preparing.linked_objects import linked_objects
+        from pfmon.library.preparing.linked_objects import linked_objects, packed_program
 
+        if guest.system:
+            return packed_program(guest.system)
         return linked_objects(guest, pmu, load())
 
     return SharedObjects(look)

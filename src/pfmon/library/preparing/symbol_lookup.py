@@ -121,7 +121,7 @@ def _when_asked(
         except BadValueError:
             raise
         except PfmonError:
-            if len(own) == 1:  # it is static
+            if len(own) == 1 and not program.image.elf.physical:  # it is static, and no kernel with a program
                 raise
         found = LoadedObjects(program, objects.find if objects else tuple, debug)
         place = resolver(found.everything(), kind, approximated)(text)

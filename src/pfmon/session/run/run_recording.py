@@ -95,7 +95,7 @@ class RunRecording:
     def _mapped_file(self, mapped: MappedFile) -> dict[str, Any]:
         """Return a recording's entry of a file that the program maps; one that cannot be read now will have no
         names."""
-        data = contents(mapped.path)
+        data = mapped.content or contents(mapped.path)
         found = mapped._replace(sha256="" if data is None else digest(data))
         known = mapped.path in self._kept.paths
         kept = data is not None and self._kept.takes(mapped.path, data)

@@ -88,7 +88,7 @@ def test_first_file_system_has_the_first_program_alone() -> None:
     assert found["init"][2] == first_program()
     assert found["dev/console"][:2] == (0o20600, (5, 1))
     assert found["tmp"][0] == 0o41777
-    assert set(found) == {"init", "proc", "sys", "tmp", "dev", "dev/console", "dev/null"}
+    assert set(found) == {"init", "proc", "sys", "tmp", "dev", "dev/console", "dev/null", "dev/random", "dev/urandom"}
 
 
 def test_program_is_written_at_its_place(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_first_program_has_code_and_room_for_data() -> None:
     data = first_program()
     parsed = elf.parse(data, "init")
     code, words = parsed.segments
-    assert (parsed.entry, code.address, words.address) == (0x4 << 60, 0x4 << 60, 0x6 << 60)
+    assert (parsed.entry, code.address, words.address) == (0x40000F << 40, 0x40000F << 40, 0x6 << 60)
     assert not parsed.position_independent
     assert code.offset % 0x10000 == 0
     assert words.memory_size == 0x14000

@@ -18,10 +18,17 @@ RETRY = -1
 MOST_CALLS = 10_000
 
 
+def _IOW(kind: str, number: int, size: int) -> int:  # noqa: N802 - Linux' name
+    """asm-generic/ioctl.h: bits 30 the direction, 16 to 29 the size of the argument, 8 to 15 the kind."""
+    return 1 << 30 | size << 16 | ord(kind) << 8 | number
+
+
 class Guest:
     """The first program on a kernel that knows files, and what its calls do to them."""
 
-    def __init__(self, wanted: PackedProgram | None = None, files: GuestFiles | None = None, **given: bool) -> None:
+    def __init__(
+        self, wanted: PackedProgram | None = None, files: GuestFiles | None = None, seed: int = 0, **given: bool
+    ) -> None:
         self.memory = bytearray(END - DATA)
         self.missing: set[int] = set()
         """Pages without a translation, until the program touches all."""
@@ -29,6 +36,7 @@ class Guest:
         self.files: dict[bytes, tuple[int, bytes | None]] = {b"/tmp": (0o1777, None)}
         self.links: dict[bytes, bytes] = {}
         self.mounted: dict[bytes, bytes] = {}
+        self.entropy = b""
         self.descriptors: dict[int, bytes] = {}
         self.refused: dict[str, int] = {}
         self.mapped = b""
@@ -37,7 +45,7 @@ class Guest:
         self.was_ready = 0
         self.goes_on, self.between = given.get("goes_on", True), given.get("between", True)
         program = (files or GuestFiles(), wanted, "/bin/it") if wanted else None
-        self.calls = SetupCalls(self, self.store, program, given.get("is_ready", False))
+        self.calls = SetupCalls(self, self.store, program, given.get("is_ready", False), seed)
 
     def is_between_calls(self) -> bool:
         return self.between
@@ -104,9 +112,12 @@ class Guest:
 
     def open(self) -> int:
         path = self.text(52)
-        if path in self.files:
+        if path == b"/dev/random":
+            assert self.registers[53] == os.O_RDWR
+        elif path in self.files:
             return -errno.EEXIST
-        self.files[path] = (self.registers[54], b"")
+        else:
+            self.files[path] = (self.registers[54], b"")
         number = next(number for number in range(3, 9) if number not in self.descriptors)
         self.descriptors[number] = path
         return number
@@ -119,6 +130,15 @@ class Guest:
         assert content is not None
         self.files[path] = (mode, content + part)
         return len(part)
+
+    def ioctl(self) -> int:
+        """Of random(4): struct rand_pool_info."""
+        assert self.descriptors[self.registers[52]] == b"/dev/random"
+        assert self.registers[53] == _IOW("R", 0x03, 2 * 4)
+        start = self.registers[54] - DATA
+        bits, length = struct.unpack_from("<2i", self.memory, start)
+        self.entropy = bytes(self.memory[start + 8 : start + 8 + length])
+        return 0 if bits == 8 * length else -errno.EINVAL
 
     def close(self) -> int:
         del self.descriptors[self.registers[52]]
@@ -208,10 +228,25 @@ def test_what_the_kernel_refuses_is_said(tmp_path: Path, name: str, message: str
     files.add_directory("/folder")
     files.add_file("/file", b"x")
     files.add_link("/link", "to")
-    guest = Guest(program(tmp_path), files)
+    guest = Guest(program(tmp_path), files, is_ready=True)
     guest.refused[name] = errno.ENOSPC
     with pytest.raises(SetupFailed, match=message):
         guest.run()
+
+
+def test_random_numbers_have_a_seed_of_32_bytes_that_repeats(tmp_path: Path) -> None:
+    guests = [Guest(program(tmp_path), seed=seed) for seed in (0, 0, 1)]
+    for guest in guests:
+        guest.run()
+    first, again, other = (guest.entropy for guest in guests)
+    assert len(first) == len(other) == 32 and first == again != other
+
+
+def test_kernel_without_random_numbers_goes_on(tmp_path: Path) -> None:
+    guest = Guest(program(tmp_path))
+    guest.refused["ioctl"] = errno.ENOTTY
+    guest.run()
+    assert guest.was_ready == 1 and guest.mapped and not guest.descriptors
 
 
 def test_kernel_without_a_file_system_goes_on(tmp_path: Path) -> None:

@@ -48,8 +48,12 @@ class SystemGuest(SystemHost):
     capabilities = Capabilities(addresses=True, performance_data=True, takes_turns=True, system=True)
     functions: Sequence[GuestFunction] = ()
     """No Python functions are marked."""
-    mapped: Sequence[MappedFile] = ()
-    """All code is the image's, as far as it has names."""
+
+    @property
+    def mapped(self) -> Sequence[MappedFile]:
+        """The files of a kernel's program that its processes have executed so far; of another image none."""
+        code = self._platform.code if self._platform else None
+        return code.mapped if code else ()
 
     @property
     def threads(self) -> Sequence[tuple[int, int]]:

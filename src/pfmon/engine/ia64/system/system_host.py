@@ -194,6 +194,8 @@ class SystemHost:
             processor.set_reserved_breaks(ours)
             if self._platform:
                 processor.set_user_break(self._platform.user_break)
+                if self._platform.code:
+                    processor.set_executable_files(self._platform.code.index)
             for start, length, device in devices:
                 processor.set_device(start, start + length, device)
 

@@ -86,6 +86,12 @@ cdef class SystemProcessor(Processor):
         system.devices[system.device_count] = Device(start, end, <void*>device)
         system.device_count += 1
 
+    def set_executable_files(self, ExecutableFiles files):
+        """Set the files that processes may execute: blocks of their code have the numbers of `placed`, as those of mapped
+        files."""
+        self.executable = files
+        self.cpu.system.file_pages = &files.c
+
     def connect(self, processors, bint shares_core=False):
         """Make this one of the processors of a system, which have the same memory. All of them are connected, and live
         as long as one of them runs. ``shares_core``: they are hardware threads of one core. ValueError: more than there

@@ -213,6 +213,7 @@ cdef struct SystemState:
     uint32_t pmu_access          # PmuAccess
     uint64_t pmu_value
     # host side
+    FilePages* file_pages        # of the files that processes execute; NULL: they have no names
     uint64_t reserved_breaks[MAX_RESERVED_BREAKS]
     uint32_t reserved_break_count
     void* processors[MAX_PROCESSORS] # the Cpu of each processor of the system

@@ -40,7 +40,7 @@ cdef void note_page_link(BlockCache* blocks, Link* link) noexcept nogil
 cdef void unlink_pages(Cpu* cpu, BlockCache* blocks) noexcept nogil
 cdef Block* find_block(BlockCache* blocks, uint64_t ip, const BlockPlace* place) noexcept nogil
 cdef Block* cut_block(BlockCache* blocks, Block* whole, uint32_t length, uint32_t kind) noexcept nogil
-cdef Block* block_of(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length,
+cdef Block* block_of(const Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length,
                      const BlockPlace* place) noexcept nogil
 cdef void note_translation(BlockCache* blocks, Block* block) noexcept nogil
 cdef void forget_translations(Cpu* cpu, BlockCache* blocks) noexcept nogil

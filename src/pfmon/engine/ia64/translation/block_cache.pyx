@@ -133,13 +133,24 @@ cdef void describe(const Instruction* ins, uint32_t privilege, BlockInstruction*
         out.size = row.attributes.size
 
 
-cdef uint32_t file_at(const BlockCache* blocks, uint64_t ip) noexcept nogil:
+cdef uint32_t file_at(const Cpu* cpu, const BlockCache* blocks, uint64_t ip, const BlockPlace* place) noexcept nogil:
     """The number of the mapped file that holds the code; 0: none."""
     cdef uint32_t i
+    if cpu.system != NULL:
+        return file_of_process(cpu, ip, place)
     for i in range(blocks.file_count):
         if blocks.files[i].start <= ip < blocks.files[i].end:
             return blocks.files[i].number
     return 0
+
+
+cdef uint32_t file_of_process(const Cpu* cpu, uint64_t ip, const BlockPlace* place) noexcept nogil:
+    """The number of the file that a process executes under a system; 0: none, or the code is the system's."""
+    cdef const uint8_t* content
+    if cpu.system.file_pages == NULL or place.privilege & USER_LEVEL != USER_LEVEL or not place.mode & MODE_IT:
+        return 0
+    content = physical_memory(<Cpu*>cpu, place.physical & ~<uint64_t>(SMALL_PAGE - 1), False)
+    return placed_file(cpu.system.file_pages, ip & ~<uint64_t>(SMALL_PAGE - 1), content) if content != NULL else 0
 
 
 cdef bint has_number(BlockCache* blocks, uint64_t number) noexcept nogil:
@@ -157,7 +168,7 @@ cdef bint has_number(BlockCache* blocks, uint64_t number) noexcept nogil:
 
 
 cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length, uint32_t cut,
-                      const BlockPlace* place) noexcept nogil:
+                      const BlockPlace* place, uint32_t file) noexcept nogil:
     """A new block with a copy of ``code``; NULL when out of memory."""
     cdef Block* block = <Block*>arena_alloc(&blocks.records, sizeof(Block))
     cdef uint64_t at, first, number
@@ -184,7 +195,7 @@ cdef Block* new_block(BlockCache* blocks, uint64_t ip, Instruction* code, uint32
         block.conditions += code[i].condition != NO_CONDITION
         block.accesses += code[i].accesses
         describe(&code[i], place.privilege, &table.instructions[first + i], <Ia64Payload*>table.payloads + first + i)
-    table.heads[enter_block(table, 0, ip, length, cut, file_at(blocks, ip))].physical = (
+    table.heads[enter_block(table, 0, ip, length, cut, file)].physical = (
         place.physical | (TRANSLATED_CODE if place.mode & MODE_IT else 0))
     blocks.by_number[number] = block
     blocks.count = number + 1
@@ -198,27 +209,28 @@ cdef Block* cut_block(BlockCache* blocks, Block* whole, uint32_t length, uint32_
     """The first ``length`` instructions of ``whole`` as a block that only the stream uses."""
     cdef Block* block = blocks.by_code[code_hash(whole.instructions, length)]
     cdef BlockPlace place
+    cdef uint32_t file = blocks.table.heads[whole.exit.id].file
     place.physical, place.mode = whole.physical, whole.mode
     place.privilege = blocks.table.instructions[blocks.table.heads[whole.exit.id].first].privilege
     while block != NULL:
         if is_at(block, whole.ip, &place) and block.cut == kind and same_code(block, whole.instructions, length) \
-                and blocks.table.heads[block.exit.id].file == file_at(blocks, whole.ip):
+                and blocks.table.heads[block.exit.id].file == file:
             return block
         block = block.same
-    return new_block(blocks, whole.ip, whole.instructions, length, kind, &place)
+    return new_block(blocks, whole.ip, whole.instructions, length, kind, &place, file)
 
 
-cdef Block* block_of(BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length,
+cdef Block* block_of(const Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* code, uint32_t length,
                      const BlockPlace* place) noexcept nogil:
     """The block for this code: an existing untranslated one with the same code, else a new one."""
     cdef Block* block = blocks.by_code[code_hash(code, length)]
-    cdef uint32_t file = file_at(blocks, ip)
+    cdef uint32_t file = file_at(cpu, blocks, ip, place)
     while block != NULL:
         if is_at(block, ip, place) and block.ops == NULL and block.cut == 0 and same_code(block, code, length) \
                 and blocks.table.heads[block.exit.id].file == file:
             return block
         block = block.same
-    return new_block(blocks, ip, code, length, 0, place)
+    return new_block(blocks, ip, code, length, 0, place, file)
 
 
 cdef void note_page_link(BlockCache* blocks, Link* link) noexcept nogil:

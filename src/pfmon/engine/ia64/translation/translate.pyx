@@ -320,7 +320,7 @@ cdef Block* translate(Cpu* cpu, BlockCache* blocks, uint64_t ip, const BlockPlac
         flush_tlb(cpu)               # writes to a page with translated code take the slow path
         if cpu.system != NULL:
             flush_others(cpu)
-    block = block_of(blocks, ip, code, length, place)
+    block = block_of(cpu, blocks, ip, code, length, place)
     if block == NULL:
         return out_of_memory(cpu, blocks)
     for i in range(length):              # the user mask may have changed since the block was made

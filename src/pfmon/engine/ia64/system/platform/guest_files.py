@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 class GuestFile(NamedTuple):
     """``path``: absolute; ``mode``: its permissions; ``content``: of a file, or where a symbolic link leads; None: it
-    is a directory."""
+    is a directory; ``host``: the path of a file on the host."""
 
     path: str
     mode: int
     content: bytes | None = None
     is_link: bool = False
+    host: str = ""
 
 
 class GuestFiles:
@@ -31,9 +32,9 @@ class GuestFiles:
         """Add a directory."""
         self._add(GuestFile(path, mode))
 
-    def add_file(self, path: str, content: bytes, mode: int = 0o644) -> None:
+    def add_file(self, path: str, content: bytes, mode: int = 0o644, host: str = "") -> None:
         """Add a file."""
-        self._add(GuestFile(path, mode, content))
+        self._add(GuestFile(path, mode, content, host=host))
 
     def add_link(self, path: str, target: str) -> None:
         """Add a symbolic link."""

@@ -9,8 +9,8 @@ from pfmon.engine.ia64.system.platform.program_setup import DATA, END
 from pfmon.program.elf import ET_EXEC, PF_R, PF_W, PF_X, PROGRAM_HEADER, PT_LOAD
 from pfmon.program.elf_machine import EM_IA_64
 
-CODE = 0x4000_0000_0000_0000
-"""The code's virtual address: Linux has code and data of programs in different regions."""
+CODE = 0x4000_0F00_0000_0000
+"""The code's virtual address, which is no program's: Linux has code and data of programs in different regions."""
 PAGE = 1 << 16
 """The largest page of a kernel: segments begin at multiples of it, in the file too."""
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")

@@ -27,6 +27,7 @@ from pfmon.engine.ia64.system.physical_memory import PhysicalMemory
 from pfmon.engine.ia64.system.platform import guest_calls, layout
 from pfmon.engine.ia64.system.platform.command_line import command_line
 from pfmon.engine.ia64.system.platform.guest_calls import GuestCalls
+from pfmon.engine.ia64.system.platform.guest_code import GuestCode
 from pfmon.engine.ia64.system.platform.initial_files import InitialFiles, place_initial_files
 from pfmon.engine.ia64.system.platform.kernel_console import KernelConsole, beside_a_program
 from pfmon.engine.ia64.system.platform.packed_files import program_files, program_path
@@ -113,8 +114,12 @@ class LinuxPlatform:
         self.keepers: Mapping[str, Keeper] = {}
         """What a snapshot has of devices and firmware, by name; `make_devices` makes them."""
         files = program_files(program) if program else None
+        self.code = GuestCode(files) if files else None
+        """The files that the program's processes execute; None: there is no program."""
         given = (files, program, program_path(program)) if files and program else None
-        self.guest_calls.setup = SetupCalls(host, memory.write, given, is_ready=bool(self._boot.from_snapshot))
+        self.guest_calls.setup = SetupCalls(
+            host, memory.write, given, is_ready=bool(self._boot.from_snapshot), seed=settings.seed
+        )
         self._parameters = self._place_tables(
             place_initial_files(memory, image, self._boot, files.size if files else 0)
         )

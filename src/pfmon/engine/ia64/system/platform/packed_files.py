@@ -19,7 +19,12 @@ from pfmon.program.elf_machine import EM_IA_64, machine_name
 INIT = "/init"
 DIRECTORIES = ("/proc", "/sys", "/dev", "/tmp")
 SEARCHED = b"LD_LIBRARY_PATH="
-DEVICES = (("/dev/console", 5, 1, 0o600), ("/dev/null", 1, 3, 0o666))
+DEVICES = (
+    ("/dev/console", 5, 1, 0o600),
+    ("/dev/null", 1, 3, 0o666),
+    ("/dev/random", 1, 8, 0o666),
+    ("/dev/urandom", 1, 9, 0o666),
+)
 
 
 def first_archive() -> bytes:
@@ -71,17 +76,17 @@ def _add_program(files: GuestFiles, wanted: PackedProgram, program: str) -> None
     parsed = elf.parse(data, wanted.path)
     if parsed.machine != EM_IA_64:
         raise PfmonError(f"{wanted.path}: is {machine_name(parsed.machine)} program; the kernel runs IA-64 ones")
-    files.add_file(program, data, 0o755)
+    files.add_file(program, data, 0o755, wanted.path)
     if parsed.interpreter is None:
         return
     loaded = image.load(wanted.path, wanted.sysroot, content=data)
     assert loaded.interpreter is not None and wanted.sysroot is not None
     name = os.fsdecode(parsed.interpreter)
-    files.add_file(name, loaded.interpreter.data, 0o755)
+    files.add_file(name, loaded.interpreter.data, 0o755, loaded.interpreter.path)
     variables = [one[len(SEARCHED) :] for one in wanted.environment if one.startswith(SEARCHED)]
     searched = [part for one in variables for part in os.fsdecode(one).split(":") if part]
     for guest, host in libraries(program, data, name, wanted.sysroot, searched).items():
-        files.add_file(guest, image.read_file(host, executable=False), 0o755)
+        files.add_file(guest, image.read_file(host, executable=False), 0o755, host)
 
 
 def _add(files: GuestFiles, host: str, guest: str) -> None:
@@ -97,6 +102,6 @@ def _add(files: GuestFiles, host: str, guest: str) -> None:
                     _add(files, inside, f"{guest}/{name}")
             return
         content = image.read_file(host, executable=False)
-        files.add_file(guest, content, stat.S_IMODE(os.stat(host).st_mode))
+        files.add_file(guest, content, stat.S_IMODE(os.stat(host).st_mode), host)
     except OSError as error:
         raise PfmonError(f"--guest-file={host}: {reason(error)}") from None

@@ -1,8 +1,9 @@
 """What the system's first program does before the program runs, which pfmon decides: it makes the system calls that
 it is given, one after the other (init.S).
 
-First the kernel's file systems are mounted: the system is ready then, whatever the program will be. A snapshot has it
-like that. After that the program's files are written, and what it is run with.
+First the kernel's file systems are mounted, and its generator of random numbers gets enough bytes (else a program that
+asks for some would wait for a billion instructions): the system is ready then, whatever the program will be. A snapshot
+has it like that. After that the program's files are written, and what it is run with.
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Generator, Sequence
+from hashlib import shake_256
 from typing import NamedTuple
 
 from pfmon.engine.ia64.system.platform.guest_files import GuestFile, GuestFiles
 from pfmon.engine.system_settings import PackedProgram
 from pfmon.errors import PfmonError
 
-WRITE, OPEN, CLOSE, UNLINK, MOUNT, MKDIR, UMASK, SYMLINK, MMAP = (
-    *(1027, 1028, 1029, 1032, 1043, 1055, 1067, 1091, 1151),
+WRITE, OPEN, CLOSE, UNLINK, MOUNT, MKDIR, IOCTL, UMASK, SYMLINK, MMAP = (
+    *(1027, 1028, 1029, 1032, 1043, 1055, 1065, 1067, 1091, 1151),
 )
 """System calls of Linux for IA-64."""
 DATA = 0x6000_0000_0000_0000
@@ -30,6 +32,9 @@ STRINGS = DATA + 0x1000_0000
 STRINGS_FILE = b"/.pfmon"
 LONGEST_PATH = 4095
 MOUNTS = ((b"/proc", b"proc"), (b"/sys", b"sysfs"), (b"/dev", b"devtmpfs"))
+RANDOM, RNDADDENTROPY, RANDOM_BYTES = b"/dev/random", 0x4008_5203, 32
+"""The device, the request of ioctl(2) that adds bytes and says how many of their bits are random (random(4)), and how
+many bytes Linux wants before it gives any."""
 WRITE_ONLY, CREATE, EXCLUSIVE, READ_WRITE = 0o1, 0o100, 0o200, 0o2
 READ, PRIVATE, FIXED = 1, 2, 0x10
 """Of mmap(2)."""
@@ -59,11 +64,18 @@ class SetupFailed(PfmonError):
 Calls = Generator[SetupCall, SetupAnswer, None]
 
 
-def mounting() -> Calls:
-    """Mount the kernel's file systems; a kernel may lack one of them."""
+def preparing(seed: int) -> Calls:
+    """Mount the kernel's file systems, and give it random bytes, the same for each seed. A kernel may lack one of
+    these."""
     for directory, kind in MOUNTS:
         stores = (_text(FIRST_TEXT, kind), _text(SECOND_TEXT, directory))
         yield SetupCall(MOUNT, (FIRST_TEXT, SECOND_TEXT, FIRST_TEXT, 0, 0), stores)
+    answer = yield SetupCall(OPEN, (FIRST_TEXT, READ_WRITE, 0), (_text(FIRST_TEXT, RANDOM),))
+    if not answer.failed:
+        content = shake_256(b"%d" % seed).digest(RANDOM_BYTES)
+        entropy = struct.pack("<2i", 8 * RANDOM_BYTES, RANDOM_BYTES) + content
+        yield SetupCall(IOCTL, (answer.value, RNDADDENTROPY, SECOND_TEXT), ((SECOND_TEXT, entropy),))
+        yield SetupCall(CLOSE, (answer.value,))
 
 
 def writing(files: GuestFiles, wanted: PackedProgram, program: str) -> Calls:

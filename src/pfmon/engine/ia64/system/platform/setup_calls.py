@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pfmon.engine.ia64.system.platform.guest_calls import PAGE, RETRY, CallingProcessor
 from pfmon.engine.ia64.system.platform.guest_files import GuestFiles
-from pfmon.engine.ia64.system.platform.program_setup import Calls, SetupAnswer, SetupCall, mounting, writing
+from pfmon.engine.ia64.system.platform.program_setup import Calls, SetupAnswer, SetupCall, preparing, writing
 from pfmon.engine.system_settings import PackedProgram
 
 NO_MORE = 0
@@ -29,7 +29,7 @@ class SetupHost(Protocol):
 
 class SetupCalls:
     """``write``: writes physical memory; ``program``: its files, and its path in the system; None: there is none;
-    ``is_ready``: the system comes from a snapshot."""
+    ``is_ready``: the system comes from a snapshot; ``seed``: of the system's random numbers."""
 
     def __init__(
         self,
@@ -37,10 +37,11 @@ class SetupCalls:
         write: Callable[[int, bytes], bool],
         program: tuple[GuestFiles, PackedProgram, str] | None,
         is_ready: bool,
+        seed: int = 0,
     ) -> None:
         self._host, self._write, self._program = host, write, program
         self._is_ready, self._ended = is_ready, False
-        self._calls = self._of_program() if is_ready else mounting()
+        self._calls = self._of_program() if is_ready else preparing(seed)
         self._begun = False
         """Whether a call of these was given, so that a request has its answer."""
         self._next: SetupCall | None = None
