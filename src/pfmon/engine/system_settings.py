@@ -121,13 +121,14 @@ TASKS_APART = 128
 class TaskSettings(NamedTuple):
     """How the tasks of a Linux kernel are counted. ``apart``, ``by_processor``: each task, each processor by itself;
     ``wanted``: PROGRAM_TASKS, or a pid; "": all; ``processors``: those that count, None: all; ``offsets``: None: they
-    are found."""
+    are found. ``stacks``: they are told apart for call stacks alone, as well as the kernel lets it."""
 
     apart: bool = False
     by_processor: bool = False
     wanted: str = ""
     processors: tuple[int, ...] | None = None
     offsets: TaskOffsets | None = None
+    stacks: bool = False
 
 
 class SystemTask(NamedTuple):

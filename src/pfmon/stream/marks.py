@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pfmon.stream._stream import Mark
 
-__all__ = ["NO_INSTRUCTION", "NO_MARKS", "Mark", "MarkSite", "MarkTotals"]
+__all__ = ["IDLE", "NO_INSTRUCTION", "NO_MARKS", "UNCOUNTED", "Mark", "MarkSite", "MarkTotals"]
 
 
 class MarkTotals(NamedTuple):
@@ -24,6 +24,9 @@ class MarkTotals(NamedTuple):
 
 NO_INSTRUCTION = 255
 """Instead of an instruction's number: the mark belongs to none of the block before it."""
+
+IDLE, UNCOUNTED = 1 << 16, 1 << 17
+"""Bits of Mark.TASK (stream_words.TaskBits)."""
 
 NO_MARKS = MarkTotals(0, 0, 0, (0, 0, 0, 0))
 

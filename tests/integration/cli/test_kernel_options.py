@@ -92,7 +92,6 @@ VALUES = [
     ("--exit-on=(", "--exit-on=(: missing ), unterminated subpattern at position 0; a regular expression is wanted"),
     ("--uart=0x200000000", "--uart=0x200000000: a kernel's is below 4G"),
     ("--initrd=/none", "/none: no such file or directory"),
-    ("--seed=1", "--seed is about a program under Linux; with --system there is none: leave it out"),
     ("--memory=4M", "ends at 0x400039, and the firmware begins at 0x300000; give more --memory than 4M"),
 ]
 

@@ -28,7 +28,7 @@ REFUSED = [
     ("--host-clock", "--host-clock is about a program under Linux"),
     ("--host-random", "--host-random is about a program under Linux"),
     ("--host-ids", "--host-ids is about a program under Linux"),
-    ("--seed=1", "--seed is about a program under Linux"),
+    ("--seed=1", "--seed is about a Linux kernel"),
     ("--schedule-seed=5 --itc=cycles", "--schedule-seed draws times of instructions, and here the machine's cycles"),
     ("--memory-limit=1G", "--memory-limit is about a program under Linux"),
     ("--engine=ia64", "--engine is about a program under Linux"),

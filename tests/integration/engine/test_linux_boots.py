@@ -229,7 +229,7 @@ def test_interrupt_is_the_system_s_and_two_end_the_run(kernels: Path, tmp_path: 
     main, other = os.openpty()
     script = 'echo ready; while read line; do echo "<$line>"; done'
     command = ["--system", str(kernels / "vmlinux-plain"), "--initrd", initrd(tmp_path, script), "--exit-on", "<end>"]
-    command += ["--session-timeout", "60"]  # it ends also if the test fails
+    command += ["--session-timeout", "240"]  # it ends also if the test fails
     with subprocess.Popen(
         [sys.executable, "-m", "pfmon", *command, *COUNTED],
         stdin=other,

@@ -17,7 +17,6 @@ OF_PROGRAMS = (
     "host-clock",
     "host-random",
     "host-ids",
-    "seed",
     "memory-limit",
     "engine",
     "mask-cpuid",
@@ -34,7 +33,7 @@ OF_PROGRAMS = (
 OF_PACKED_PROGRAMS = ("sysroot", "env", "host-env")
 """Those that a program has under a kernel, too."""
 OF_SNAPSHOTS = ("snapshot", "snapshot-on", "from-snapshot")
-OF_KERNELS = ("cmdline", "initrd", "exit-on", "sysmap-file", "per-task", "task", "task-offsets", *OF_SNAPSHOTS)
+OF_KERNELS = ("cmdline", "seed", "initrd", "exit-on", "sysmap-file", "per-task", "task", "task-offsets", *OF_SNAPSHOTS)
 OF_KERNELS_PROGRAMS = ("guest-file", "guest-output", "console", "from-boot")
 WITHOUT_PROGRAM = "{} is about a program under Linux; with --system there is none: leave it out"
 
@@ -98,8 +97,6 @@ def tasks_are_counted_apart_as_a_whole(options: Options) -> None:
         {
             "--guest-pmu": options.guest_pmu,
             "--smt-threads": options.smt_threads,
-            "--report": options.report,
-            "--report=html": options.collect_report,
         },
         f"{given[0]}: counts are of one stream, and of pfmon's own counters: leave {{}} out",
         given[0],
@@ -111,6 +108,7 @@ def tasks_are_counted_apart_as_a_whole(options: Options) -> None:
                 "--long-smpl-periods and --short-smpl-periods": options.sampled,
                 "--per-function, --per-block, --per-line and --annotate": options.splits,
                 "--print-interval": options.print_interval is not None,
+                "--report": options.report or options.collect_report,
                 "several event sets (-e)": options.several_sets,
             },
             f"{{}}: of all tasks together; leave out {apart[0]}, which counts each by itself",
@@ -174,7 +172,7 @@ def snapshots_are_of_whole_systems(options: Options, command: Sequence[str], giv
         raise PfmonError("--snapshot-on is about a snapshot: give --snapshot=FILE too").about("--snapshot-on")
     if options.from_snapshot:
         refuse(
-            {f"--{name}": name in given for name in ("cmdline", "initrd", "guest-pmu")},
+            {f"--{name}": name in given for name in ("cmdline", "initrd", "seed", "guest-pmu")},
             f"--from-snapshot={options.from_snapshot}: the system has booted without it: leave {{}} out",
             "--from-snapshot",
         )

@@ -76,7 +76,7 @@ def resolve(options: Options, command: Sequence[str], stacks: bool = False) -> t
         processor.figures()  # whatever is wrong with them shows now
     resolved = Resolved(
         command,
-        guest_of(options, words, *executed_by)._replace(system=system_of(options, processor, ran)),
+        guest_of(options, words, *executed_by)._replace(system=system_of(options, processor, ran, stacks)),
         processor,
         counting_of(options, processor),
         triggers_of(options, processor.pmu),
@@ -154,9 +154,11 @@ def guest_of(options: Options, words: Sequence[str], engine: str, cpu: str, mask
     )
 
 
-def system_of(options: Options, processor: Processor, command: Sequence[str]) -> SystemSettings | None:
+def system_of(
+    options: Options, processor: Processor, command: Sequence[str], stacks: bool = False
+) -> SystemSettings | None:
     """Return the system that an image runs on; None: a program runs under Linux, or a recording is replayed.
-    ``command``: what a kernel runs."""
+    ``command``: what a kernel runs; ``stacks``: samples are taken with the calls."""
     if not options.system or options.replay:
         return None
     from pfmon.session.run.system_description import described
@@ -170,17 +172,18 @@ def system_of(options: Options, processor: Processor, command: Sequence[str]) ->
     if options.smt_threads:
         threads, cores = (1, COUPLED) if options.cores > 1 else (COUPLED, 1)
         processor_described = processor_described._replace(threads=threads, cores=cores)
+    boot = _boot(options, command)
     return SystemSettings(
         options.memory,
         options.uart,
         processor_described,
         has_pmu,
         CYCLES if options.smt_threads else options.itc,
-        _boot(options, command),
+        boot,
         COUPLED if options.smt_threads else options.processors,
         options.quantum or SYSTEM_QUANTUM,
         from_boot=_counts_boot(options, command),
-        tasks=_tasks_of(options),
+        tasks=_tasks_of(options) or _stacks_of_tasks(options, boot, stacks),
         marks_handlers=any({*one.interrupts} - {"exclude-idle"} for one in options.sets),
     )
 
@@ -202,6 +205,12 @@ def _tasks_of(options: Options) -> TaskSettings | None:
         apart, options.per_processor, "" if named else options.task, options.cpu_list, options.task_offsets
     )
     return wanted if idle or handlers or wanted != TaskSettings(offsets=options.task_offsets) else None
+
+
+def _stacks_of_tasks(options: Options, boot: BootSettings | None, stacks: bool) -> TaskSettings | None:
+    """Tasks are told apart as each has its stack of calls; None: nothing follows calls, or the image is no kernel."""
+    follows = stacks or options.smpl_stacks or options.collect_report or options.triggers or options.record
+    return TaskSettings(stacks=True) if boot and follows and not options.guest_pmu else None
 
 
 def is_name(task: str) -> bool:

@@ -39,7 +39,8 @@ class CollectedData:
     def _make_collector(self, figures: MachineFigures) -> ReportCollector:
         from pfmon.session.run.report_collector import ReportCollector
 
-        return ReportCollector(figures, self._engine, self._plan.threaded, self._plan.collect_edges)
+        plan = self._plan
+        return ReportCollector(figures, self._engine, plan.threaded, plan.collect_edges, plan.controls)
 
     def _make_lines(self) -> SharedLines:
         from pfmon.session.profile.shared_lines import reader

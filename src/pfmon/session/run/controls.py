@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pfmon.stream.marks import IDLE, UNCOUNTED
+
 
 class Trigger(NamedTuple):
     """An address that starts or stops counting: of code (a bundle that is about to execute) or of data (a byte that is
@@ -74,6 +76,11 @@ class Controls(NamedTuple):
     def heeds_psr_up(self) -> bool:
         """Whether PSR.up affects counting: the program may change it, or it is initially clear."""
         return self.insecure or self.dont_start
+
+    @property
+    def uncounted_tasks(self) -> int:
+        """The bits of Mark.TASK, in the first event set, of tasks that are not counted."""
+        return UNCOUNTED * self.by_task | IDLE * (0 in self.without_idle)
 
     @property
     def gates(self) -> bool:

@@ -361,6 +361,7 @@ class Session:
         return ObservedRun(
             *(self._programmed.machine, self.engine, self.plan.threaded, self.plan.hardware_thread),
             python=self.plan.python is not None,
+            controls=self.plan.controls,
         )
 
     def _run_followed(self, tasks: FollowedTasks, on_task: OnTask | None) -> RunOutcome:

@@ -23,14 +23,21 @@ from pfmon.session.profile.code_profile import Function, FunctionNames, Source
 from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, FunctionRow, breakdown, counted, part_queries
 from pfmon.session.profile.data_areas import Area, areas
 from pfmon.session.profile.finding import Finding, finding
+from pfmon.session.run.controls import Controls
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
 from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.triggers.trigger_gate import gate
 from pfmon.stream._stream import BlockTable, Consumer, Failure, Tee
 
 if TYPE_CHECKING:
     from pfmon.session.profile.largest_causes import LargestCause
+
+
+EVERYTHING = Controls()
+COUNTED = 0
+"""The event set of a machine's records of what is counted."""
 
 
 class LateLoads(NamedTuple):
@@ -71,11 +78,14 @@ class CollectedReport(NamedTuple):
     threads: Sequence[tuple[int, tuple[int, ...]]]
 
 
-def call_tree(figures: MachineFigures, table: BlockTable, running: MachineRun) -> CallTree:
+def call_tree(
+    figures: MachineFigures, table: BlockTable, running: MachineRun, controls: Controls = EVERYTHING
+) -> CallTree:
     """Return what counts the cycles of a machine by part, and instructions, by call path."""
     queries = part_queries()
     nothing = Increments([NOTHING for _ in queries])
-    tree = CallTree(table, nothing, RecordCounts(queries, nothing, table, running.machine.records, stack_rate(figures)))
+    cycles = RecordCounts(queries, nothing, table, running.machine.records, stack_rate(figures))
+    tree = CallTree(table, nothing, cycles, without_tasks=controls.uncounted_tasks)
     running.machine.set_observer(tree)
     return tree
 
@@ -89,22 +99,38 @@ def python_functions(calls: CallTree, engine: Engine) -> Sequence[FunctionRow]:
     return python_rows(calls.nodes(), calls.python_lines(), engine.functions)
 
 
+def feed_of_tasks(running: MachineRun, tally: Tally, controls: Controls, table: BlockTable) -> Consumer:
+    """Return the engine's consumer for a machine, and for a tally of what retires: of the tasks of a system that are
+    counted, if the controls say so."""
+    if not controls.by_task:
+        return running.feed(beside=tally)
+    return running.feed(gate(controls, table, True, [tally], machine=running.machine))
+
+
 class ReportCollector:
     """Collects the data of a run; the program runs within `running`."""
 
-    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True, edges: bool = False) -> None:
-        """``edges``: count taken branches by source and target, too."""
+    def __init__(
+        self,
+        figures: MachineFigures,
+        engine: Engine,
+        threaded: bool = True,
+        edges: bool = False,
+        controls: Controls = EVERYTHING,
+    ) -> None:
+        """``edges``: count taken branches by source and target, too; ``controls``: which tasks of a system count."""
         self._figures = figures
         table = engine.table
         self._tally = Tally(table, traced=True)
-        self.running = MachineRun(figures, table, threaded=threaded and not engine.capabilities.apart)
+        threaded = threaded and not engine.capabilities.apart
+        self.running = MachineRun(figures, table, threaded=threaded, event_sets=1 + controls.by_task)
         self.running.count_slots()
         machine = self.running.machine
-        self._calls = call_tree(figures, table, self.running)
+        self._calls = call_tree(figures, table, self.running, controls)
         self._misses = DataMisses(table, *self._latencies())
         machine.listen(self._misses)
         self._edges = BranchEdges(table, True, EVERY_KIND) if edges else None
-        feed = self.running.feed(beside=self._tally)
+        feed = feed_of_tasks(self.running, self._tally, controls, table)
         self._consumer: Consumer = Tee(self._edges, feed) if self._edges else feed
 
     def beside(self, reader: Consumer) -> Consumer:
@@ -121,7 +147,7 @@ class ReportCollector:
         failures = [engine.table.failure, self._tally.failure, *self.running.failures]
         failures += [self._edges.failure] if self._edges else []
         nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])
-        return RunData(engine.table, self._tally, self.running.records())
+        return RunData(engine.table, self._tally, self.running.records([COUNTED]))
 
     def finish(self, engine: Engine, objects: LoadedObjects, demangle: bool) -> CollectedReport:
         """End the run and return the data. LostError: data was lost."""
@@ -181,17 +207,22 @@ class ObservedRun:
         threaded: bool = True,
         hardware_thread: HardwareThread | None = None,
         python: bool = False,
+        controls: Controls = EVERYTHING,
     ) -> None:
-        """``python``: break the cycles of Python functions down, too."""
+        """``python``: break the cycles of Python functions down, too; ``controls``: which tasks of a system count."""
         self._figures, self._engine = figures, engine
         self._tally = Tally(engine.table, traced=True)
+        threaded = threaded and not engine.capabilities.apart
         self.running = MachineRun(
-            figures, engine.table, threaded=threaded and not engine.capabilities.apart, hardware_thread=hardware_thread
+            *(figures, engine.table),
+            threaded=threaded,
+            hardware_thread=hardware_thread,
+            event_sets=1 + controls.by_task,
         )
         self.running.forget_levels()
         self.running.count_slots()
         self._calls = call_tree(figures, engine.table, self.running) if python else None
-        self.consumer = self.running.feed(beside=self._tally)
+        self.consumer = feed_of_tasks(self.running, self._tally, controls, engine.table)
 
     def breakdown(self, plan: RunPlan, objects: LoadedObjects) -> CpiStack:
         """Return the cycle breakdown; ``objects``: the object files of the code."""
@@ -205,4 +236,4 @@ class ObservedRun:
     def _seen(self) -> RunData:
         lost = [Failure.OUT_OF_MEMORY] if self._calls and self._calls.lost else []
         nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures, *lost])
-        return RunData(self._engine.table, self._tally, self.running.records())
+        return RunData(self._engine.table, self._tally, self.running.records([COUNTED]))

@@ -20,9 +20,11 @@ from pfmon.engine.ia64.system.tasks.task_layout import (
     unknown_layout,
 )
 from pfmon.engine.system_settings import PROGRAM_TASKS, TASKS_APART, SystemTask, TaskOffsets, TaskSettings
+from pfmon.errors import PfmonError
+from pfmon.stream.marks import IDLE, UNCOUNTED
 
-IDLE, UNCOUNTED = 1 << 16, 1 << 17
-"""Bits of Mark.TASK (stream_words.TaskBits)."""
+STACKS_APART = 1 << 14
+"""Maximum number of tasks whose stacks of calls are told apart."""
 MOST_HANDLING = 1024
 """In a snapshot: a kernel that has booted has some fifty tasks."""
 Key = tuple[int | None, int | None, int | None]
@@ -51,9 +53,13 @@ class TaskSwitches:
         self._numbers: dict[Key, int] = {}
         self._keys: list[Key] = []
         """By number."""
+        self._gave_up = False
+        """Whether tasks are not understood, and need not be."""
         self._family: set[int] = set()
         """Processes of the program: itself, and those that it has started."""
         self._apart = settings.apart or settings.by_processor
+        self._stacks = not self._apart
+        """Whether each task has a number for its stack of calls alone."""
 
     @property
     def known_offsets(self) -> list[int]:
@@ -100,12 +106,14 @@ class TaskSwitches:
         found = self._look(task)
         idle = found.thread == 0 if found else self._is_first(task)
         counted = self._is_counted(processor, task, found)
-        number = self._number(processor, task, found) if self._apart and counted else 0
+        number = self._number(processor, task, found) if self._stacks or (self._apart and counted) else 0
         return number | IDLE * idle | UNCOUNTED * (not counted)
 
     def begin_program(self, processor: int) -> None:
         """The current task of a processor is about to execute the program. PfmonError: tasks are not understood."""
         if self._offsets is None:
+            if self._settings.stacks:
+                return
             raise unknown_layout()
         found = self._look(self._current[processor])
         assert found
@@ -140,16 +148,25 @@ class TaskSwitches:
 
     def _learn(self, processor: int, task: int) -> None:
         """Find the offsets as soon as enough tasks have run."""
+        if self._gave_up:
+            return
         if processor == 0 and task not in (self.first, *self._early):
             self._early.append(task)
         if len(self._early) < CHECKED:
             return
         given = self._settings.offsets
-        self._offsets = given or find_offsets(self._memory, self.first, self._early)
-        check_offsets(self._memory, self.first, self._early, self._offsets)
+        try:
+            found = given or find_offsets(self._memory, self.first, self._early)
+            check_offsets(self._memory, self.first, self._early, found)
+        except PfmonError:
+            if not self._settings.stacks:
+                raise
+            self._gave_up = True  # stacks are told apart by the addresses of tasks
+            return
+        self._offsets = found
         for number, (pid, address, where) in enumerate(self._keys):
-            found = self._look(address) if address is not None else None
-            self._keys[number] = (found.thread if found else pid, None, where)
+            task_found = self._look(address) if address is not None else None
+            self._keys[number] = (task_found.thread if task_found else pid, None, where)
         self._numbers = {key: number for number, key in enumerate(self._keys)}
 
     def _look(self, task: int) -> TaskFields | None:
@@ -189,12 +206,13 @@ class TaskSwitches:
     def _number(self, processor: int, task: int, found: TaskFields | None) -> int:
         where = processor if self._settings.by_processor else None
         key: Key = (None, None, where)
-        if self._settings.apart:
+        if self._settings.apart or self._stacks:
             known = found.thread if found else 0 if self._is_first(task) else None
             key = (known, None if known is not None else task, where)
         if key not in self._numbers:
-            if len(self._keys) == TASKS_APART:
-                return TASKS_APART - 1
+            most = TASKS_APART if self._apart else STACKS_APART
+            if len(self._keys) == most:
+                return most - 1
             self._numbers[key] = len(self._keys)
             self._keys.append(key)
         return self._numbers[key]
