@@ -151,17 +151,20 @@ def new_extent(start: int, end: int, protection: int, shared: bool) -> Extent | 
 class ThreadContext:
     """The registers of a thread that does not run; made by Processor.context."""
 
-# system/system_processor.pyx
+# system/file_pages.pyx
 
-PMU_ACCESSES: dict[int, str]
-
-@disjoint_base
+@final
 class ExecutableFiles:
     """Files of which a system's processors may execute code."""
 
     def add(self, content: bytes, ranges: Sequence[tuple[int, int]]) -> int: ...
     def placed(self) -> list[tuple[int, int]]: ...
 
+# system/system_processor.pyx
+
+PMU_ACCESSES: dict[int, str]
+
+@disjoint_base
 class SystemProcessor(Processor):
     """One processor in system mode: it runs from privilege level 0, in physical memory."""
 

@@ -1,5 +1,6 @@
 """Files by the contents of their pages: see file_pages.pyx."""
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t, uint8_t
 
 cdef struct FilePage:            # a small page of a file
@@ -18,6 +19,7 @@ cdef struct FilePages:
     PlacedFile* placed
     uint32_t placed_count
 
+@cython.final
 cdef class ExecutableFiles:
     cdef FilePages c
     cdef list contents           # of the files
