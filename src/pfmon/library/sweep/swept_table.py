@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pfmon.errors import UnknownNameError
@@ -57,6 +57,15 @@ class SweptTable:
     def __repr__(self) -> str:
         return f"<Sweep of {len(self.rows)} rows: {', '.join(self.varied) or 'nothing varies'}>"
 
+    @property
+    def differing(self) -> list[str]:
+        """Program and machine, as far as there are several."""
+        return [name for name in FIRST[:2] if len(set(self.column(name))) > 1]
+
+    def shown(self, place: int) -> Mapping[str, str]:
+        """Return the figures of a row as texts: 16K."""
+        return self._shown[place]
+
     def column(self, name: str) -> list[Any]:
         """Return the values of a column; UnknownNameError: there is none of that name."""
         if name not in self.columns:
@@ -72,13 +81,38 @@ class SweptTable:
         """Return a DataFrame: a row for each cell."""
         return frame({name: self.column(name) for name in self.columns})
 
+    def plot(
+        self,
+        what: str = "",
+        over: str = "",
+        by: str = "",
+        *,
+        kind: str = "lines",
+        log: bool = False,
+        ax: Any | None = None,
+    ) -> Any:
+        """Draw a picture by matplotlib, and return its axes. ``what``: a column, or the quotient of two ("cycles /
+        instructions"; by default the first event); ``over``: an argument or figure, program or machine; ``kind``:
+        "lines", or "map". Lines: one for each value of ``by``, by default for each of all that varies besides. A map:
+        ``by`` goes down; colours from 0 to the quantity's largest value in the sweep. ``log``: a logarithmic axis.
+        PfmonError: several cells for one point, or matplotlib is missing (pfmon[plot])."""
+        from pfmon.library.sweep.sweep_pictures import plot_sweep
+
+        return plot_sweep(self, what, over, by, kind, log, ax)
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook: what varies, and the events."""
+        from pfmon.session.profile.notebook_tables import html_table
+
+        names, rows = self.texts()
+        return html_table(names, rows, self.title)
+
     def texts(self) -> tuple[list[str], list[list[str]]]:
         """Return names and rows of what differs (program, machine, figures) and of the events, as texts."""
-        places = [name for name in FIRST[:2] if len(set(self.column(name))) > 1]
-        names = [*places, *self.varied, *self.events]
+        names = [*self.differing, *self.varied, *self.events]
         found = []
         for row, shown in zip(self.to_dict(), self._shown, strict=True):
-            front = [*(str(row[name]) for name in places), *(shown.get(name, "") for name in self.varied)]
+            front = [*(str(row[name]) for name in self.differing), *(shown.get(name, "") for name in self.varied)]
             found.append([*front, *(_count(row[name]) for name in self.events)])
         return names, found
 
