@@ -8,6 +8,7 @@ import pytest
 from browser import data_of, shown
 from command import EXAMPLES, example, pfmon, refused
 from host_programs import RUNS_X86_64, needs
+from sweeps_here import swept_here
 
 import pfmon as library
 from pfmon.library.sweep.sweep_labels import labels, varied_names
@@ -109,9 +110,8 @@ def test_labels_name_what_differs_alone(tmp_path: Path) -> None:
 def test_kinds_of_predictors_are_values_of_a_figure(tmp_path: Path) -> None:
     kinds = ["bimodal", "hybrid", "tage"]
     text = f'events = ["branch-misses"]\n[figures]\npredictor.kind = {json.dumps(kinds)}\n'
-    done = pfmon("sweep", "-q", "--table", written(tmp_path, text + program([BRANCHY, "300", "20"])))
-    assert done.returncode == 0, done.stderr
-    header, *rows = [line.split() for line in done.stdout.splitlines()]
+    path = written(tmp_path, text + program([BRANCHY, "300", "20"]))
+    header, *rows = [line.split() for line in swept_here(path).text().splitlines()]
     assert header == ["predictor.kind", "branch-misses"]
     for kind, misses in rows:
         run = library.run([BRANCHY, "300", "20"], events="branch-misses", set={"predictor.kind": kind}, capture=True)
@@ -123,7 +123,7 @@ def test_kinds_of_predictors_are_values_of_a_figure(tmp_path: Path) -> None:
 def test_the_library_has_the_table_of_the_command(tmp_path: Path) -> None:
     values = "arguments = { percent = [1, 50] }"
     path = written(tmp_path, program([BRANCHY, "300", "{percent}"], values))
-    swept = library.sweep(path)
+    swept = library.sweep(path, workers=1)
     assert pfmon("sweep", "-q", "--table", path).stdout == swept.text()
     rows = swept.to_dict()
     assert [row["percent"] for row in rows] == swept.column("percent") == [1, 50]
@@ -160,8 +160,8 @@ def test_a_colour_is_one_value_in_all_maps_of_a_page(tmp_path: Path) -> None:
     text = 'events = ["branch-misses"]\n[figures]\npredictor.kind = ["bimodal", "tage"]\n'
     values = "arguments = { count = [300, 600], percent = [2, 50] }"
     path = written(tmp_path, text + program([BRANCHY, "{count}", "{percent}"], values))
-    assert pfmon("sweep", "-q", path).returncode == 0
-    page = tmp_path / "some.sweep" / "index.html"
+    page = tmp_path / "index.html"
+    page.write_text(swept_here(path).to_html())
     rows = [dict(zip(data_of(page)["columns"], row, strict=True)) for row in data_of(page)["rows"]]
     found: dict[str, Any] = shown(page, COLOURS)
     assert len(found["whole"]) == len(rows) == 8 and [len(one) for one in found["maps"]] == [4, 4]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from command import EXAMPLES, example
 from host_programs import RUNS_X86_64
+from sweeps_here import swept_here
 
 import pfmon
 from pfmon.session.profile.notebook_tables import ROWS, html_table
@@ -99,7 +100,7 @@ name = "itanium2"
 def test_a_sweep_is_drawn_as_lines_and_as_a_map(tmp_path: Path) -> None:
     file = tmp_path / "some.toml"
     file.write_text(SWEEP)
-    swept = pfmon.sweep(file)
+    swept = swept_here(file)
     rows = swept.to_dict()
     lines = swept.plot("L1D_READ_MISSES_ALL / 10", "l1d.size")
     assert [line.get_label() for line in lines.lines] == ["count=50", "count=100"]
@@ -114,9 +115,10 @@ def test_a_sweep_is_drawn_as_lines_and_as_a_map(tmp_path: Path) -> None:
     assert shades.get_clim() == (0, max(row["L1D_READ_MISSES_ALL"] for row in rows))
     with pytest.raises(pfmon.UnknownNameError, match=r"l1d\.sise"):
         swept.plot(over="l1d.sise")
-    (tmp_path / "more.toml").write_text(SWEEP.replace("[figures]", "[figures]\nmemory.latency = [100, 200]"))
+    text = SWEEP.replace('"8K", "16K", ', "").replace("[figures]", "[figures]\nmemory.latency = [100, 200]")
+    (tmp_path / "more.toml").write_text(text)
     with pytest.raises(pfmon.PfmonError, match="several cells at one point: count varies, too"):
-        pfmon.sweep(tmp_path / "more.toml").plot(over="l1d.size", by="memory.latency")
+        swept_here(tmp_path / "more.toml").plot(over="memory.latency", by="memory.latency")
 
 
 class Cells(HTMLParser):
