@@ -132,7 +132,7 @@ def _adopt_kind(reading: _Reading, option: str) -> None:
         if not figure.needed(reading.values):
             for known in (reading.values, reading.sources, reading.files):
                 known.pop(name, None)
-        elif name not in reading.values:
+        elif name not in reading.values and donor:
             table, _, key = name.partition(".")
             own = donor[table].get("sources", {}).get(key, donor[table].get("source", ""))
             reading.put(f"{KINDS[kind]}.toml", name, donor[table][key], f"as {KINDS[kind]}: {own}")
