@@ -210,8 +210,6 @@ def test_every_kind_with_figures_of_its_own_has_a_machine_that_gives_them() -> N
     whens = {figure.when for core in (IN_ORDER, OUT_OF_ORDER) for figure in figures(core).values()}
     assert {kind for when in whens if when.startswith("predictor.kind=") for kind in when[15:].split()} == {*KINDS}
     assert [load(machine)["predictor.kind"] for machine in KINDS.values()] == [*KINDS]
-        zip(KINDS, KINDS, strict=True)
-    )
 
 
 @each("kind", ["bimodal", "hybrid", "tage"])
