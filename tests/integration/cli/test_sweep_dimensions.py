@@ -119,6 +119,18 @@ def test_kinds_of_predictors_are_values_of_a_figure(tmp_path: Path) -> None:
     assert [kind for kind, _ in rows] == kinds
 
 
+def test_replacement_policies_are_values_of_a_figure_of_the_itaniums(tmp_path: Path) -> None:
+    kinds = ["lru", "nru", "plru", "random"]
+    text = f'events = ["l1d_read_misses_all"]\n[figures]\nl1d.replacement = {json.dumps(kinds)}\nl1d.size = ["2K"]\n'
+    swept = swept_here(written(tmp_path, text + program([HASHMAP, "100"])))
+    assert swept.column("l1d.replacement") == kinds and swept.varied == ["l1d.replacement"]
+    for kind, misses in zip(kinds, swept.column("L1D_READ_MISSES_ALL"), strict=True):
+        changes = {"l1d.replacement": kind, "l1d.size": "2K"}
+        run = library.run([HASHMAP, "100"], events="l1d_read_misses_all", set=changes, capture=True)
+        assert run.counts[0].value == misses
+    assert len(set(swept.column("L1D_READ_MISSES_ALL"))) > 1
+
+
 @RUNS_X86_64
 def test_the_library_has_the_table_of_the_command(tmp_path: Path) -> None:
     values = "arguments = { percent = [1, 50] }"

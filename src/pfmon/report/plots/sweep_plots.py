@@ -56,6 +56,7 @@ def lines_plot(what: PlottedQuantity, over: PlottedName, series: Sequence[str], 
     drawn.minorticks_off()
     if log:
         drawn.set_yscale("log")
+        drawn.yaxis.set_major_formatter(lambda value, _: thousands(value))
     else:
         drawn.set_ylim(bottom=0)
     drawn.set_xlabel(over.name)
