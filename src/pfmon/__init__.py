@@ -6,7 +6,8 @@
 
 `run` runs a program and counts events, `smt` runs two programs on one core; `prepare` returns a run that can be
 inspected and stopped; `record` and `replay` write and count recordings, `read_samples` reads sample files, `diff`
-compares two results, `check` says whether counts grew. See docs/library.md. Each public name is imported on first use.
+compares two results, `check` says whether counts grew, `sweep` counts programs on many machines. See docs/library.md.
+Each public name is imported on first use.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pfmon.library.results.samples import read_samples
     from pfmon.library.run_api import events, prepare, record, replay, run
     from pfmon.library.smt import smt, smt_threads
+    from pfmon.library.sweep.sweep_api import sweep
     from pfmon.session.run.programmed_pmu import Count
 
 
@@ -51,6 +53,7 @@ __all__ = [
     "run",
     "smt",
     "smt_threads",
+    "sweep",
 ]
 
 _HOMES = {
@@ -70,6 +73,7 @@ _HOMES = {
     "pfmon.library.results.run_result": ("Run",),
     "pfmon.library.results.samples": ("read_samples",),
     "pfmon.library.smt": ("smt", "smt_threads"),
+    "pfmon.library.sweep.sweep_api": ("sweep",),
     "pfmon.session.run.programmed_pmu": ("Count",),
 }
 """Module -> its public names."""

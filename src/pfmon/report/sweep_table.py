@@ -7,23 +7,20 @@ from importlib import import_module
 from typing import Any
 
 from pfmon.atomic_write import WholeFile
-from pfmon.errors import PfmonError
-
-MISSING = "a sweep's table needs pyarrow, which is not installed: pip install 'pfmon[parquet]'"
 
 
-def arrow() -> Any:
-    """Return pyarrow. PfmonError without it."""
+def arrow() -> Any | None:
+    """Return pyarrow; None: it is not installed."""
     try:
         return import_module("pyarrow")
     except ImportError:
-        raise PfmonError(MISSING) from None
+        return None
 
 
-def write_table(path: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Write a table atomically: integers as int64, other numbers as double. OSError: it cannot be written; an existing
-    file stays."""
-    library, parquet = arrow(), import_module("pyarrow.parquet")
+def write_table(library: Any, path: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Write a table atomically by pyarrow: integers as int64, other numbers as double. OSError: it cannot be written;
+    an existing file stays."""
+    parquet = import_module("pyarrow.parquet")
     made = {name: _array(library, [row[place] for row in rows]) for place, name in enumerate(columns)}
     whole = WholeFile(path)
     try:

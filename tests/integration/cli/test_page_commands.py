@@ -12,31 +12,16 @@ import pytest
 from command import EXAMPLES, pfmon
 from grids import first_quick
 from host_programs import missing
+from page_commands import blocks, contains, told
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md")))]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
-CUT = "..."
 EMULATORS = {"x86_64": "qemu-x86_64", "ppc64": "qemu-ppc64"}
 """Folder of the examples -> what runs them."""
 ABSENT = re.compile(r"PROGRAM|\./\w+")
 """A program that is not here."""
 OF_OTHER_TESTS = ("docs/reports.md",)  # test_reports_page.py
 SLOW = ("--smt ", "hashmap 200000", "hashmap 400000", "--unlimited", "ibs_op", "latency_gt", "cache_lat8")
-
-
-def blocks(page: str, kind: str) -> list[str]:
-    return [text for mark, text in BLOCK.findall((ROOT / page).read_text()) if mark == kind]
-
-
-def told(page: str) -> list[tuple[str, list[str]]]:
-    """Each command of a page, without pfmon, and the lines that follow it."""
-    found = []
-    for text in blocks(page, "console"):
-        command, *lines = text.splitlines()
-        assert command.startswith("$ pfmon "), f"{page}: {command}"
-        found.append((command.removeprefix("$ pfmon "), lines))
-    return found
 
 
 def plain(page: str) -> list[str]:
@@ -64,29 +49,6 @@ def marked(words: str, *values: object) -> object:
     """The case of a test, slow if its command is."""
     marks = [pytest.mark.slow] if any(what in words for what in SLOW) else []
     return pytest.param(words, *values, id=words[:90], marks=marks)
-
-
-def contains(printed: list[str], lines: list[str]) -> bool:
-    """Whether the lines are what was printed, in their order; ``...`` stands for any lines."""
-    at = 0
-    for number, piece in enumerate(pieces(lines)):
-        places = range(at, len(printed) - len(piece) + 1) if number else [0]
-        found = [place for place in places if printed[place : place + len(piece)] == piece]
-        if not found:
-            return False
-        at = found[0] + len(piece)
-    return lines[-1] == CUT or at == len(printed)
-
-
-def pieces(lines: list[str]) -> list[list[str]]:
-    """The lines between the places that are left out."""
-    found: list[list[str]] = [[]]
-    for line in lines:
-        if line == CUT:
-            found.append([])
-        else:
-            found[-1].append(line)
-    return found
 
 
 COMMANDS = [(page, *one) for page in PAGES for one in told(page)] + [("README.md", *readme_run())]

@@ -25,13 +25,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 def test_the_commands_run(folder: Path) -> None:
-    pytest.importorskip("pyarrow")
     files = [text for kind, text in BLOCKS if kind == "toml"]
-    assert len(files) == 1
+    assert len(files) == 2
+    (folder / "predictors.toml").write_text(files.pop(0))
+    assert pfmon("sweep", "-q", "--table", "predictors.toml").stdout.startswith("percent  predictor.kind  cycles  ")
     program = re.compile(
         r"\[\[program\]\]\ncommand = \[\"/bin/gzip.*?(?=\n\n)", re.S
     )  # of the host, which may have none
-    (folder / "sizes.toml").write_text(program.sub("", files[0]).replace('"20000"', '"300"'))
+    (folder / "sizes.toml").write_text(program.sub("", files[0]).replace("[5000, 20000]", "[100, 300]"))
     commands = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
     assert len(commands) >= 6
     for command in commands:

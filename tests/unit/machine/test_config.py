@@ -8,8 +8,8 @@ from grids import each
 from pfmon.errors import PfmonError
 from pfmon.machine._machine import PREDICTORS, REPLACEMENTS
 from pfmon.machine.config.figures import figures
-from pfmon.machine.config.machine_config import load, names
-from pfmon.machine.config.machine_figures import ITANIUMS
+from pfmon.machine.config.machine_config import KINDS, load, names
+from pfmon.machine.config.machine_figures import IN_ORDER, ITANIUMS, OUT_OF_ORDER
 
 KILO, MEGA = 1 << 10, 1 << 20
 
@@ -193,3 +193,26 @@ def test_every_legal_policy_has_a_file_and_every_file_is_legal() -> None:
     assert legal
     assert all(sorted(one) == sorted(REPLACEMENTS) for one in legal)
     assert sorted(known["predictor.kind"].legal.split()) == sorted(PREDICTORS)
+
+
+def test_a_predictor_of_another_kind_has_the_figures_of_a_machine_that_has_it() -> None:
+    nehalem, skylake = load("nehalem"), load("skylake")
+    hybrid = load("skylake", ["predictor.kind=hybrid", "predictor.history=9"])
+    changed = {name for name in {*hybrid, *skylake} if hybrid.get(name) != skylake.get(name)}
+    of_hybrids = {"predictor.shared", "predictor.history", "predictor.loops", "predictor.loop_length"}
+    of_tage = {"predictor.tagged", "predictor.shortest_path", "predictor.path"}
+    assert changed == {"predictor.kind", *of_hybrids, *of_tage} and not of_tage & {*hybrid}
+    assert hybrid["predictor.history"] == 9 and hybrid["predictor.loops"] == nehalem["predictor.loops"]
+    assert hybrid.sources["predictor.loops"] == f"as nehalem: {nehalem.sources['predictor.loops']}"
+
+
+def test_every_kind_with_figures_of_its_own_has_a_machine_that_gives_them() -> None:
+    whens = {figure.when for core in (IN_ORDER, OUT_OF_ORDER) for figure in figures(core).values()}
+    assert {kind for when in whens if when.startswith("predictor.kind=") for kind in when[15:].split()} == {*KINDS}
+    assert [load(machine)["predictor.kind"] for machine in KINDS.values()] == [*KINDS]
+
+
+@each("kind", ["bimodal", "hybrid", "tage"])
+@each("machine", ["core2", "zen4", "ppc604e"])
+def test_every_out_of_order_machine_takes_each_kind_of_predictor(machine: str, kind: str) -> None:
+    assert load(machine, [f"predictor.kind={kind}"])["predictor.kind"] == kind

@@ -1,11 +1,11 @@
-"""`pfmon sweep FILE.toml`: count programs on machines with varied figures; write a table and a page."""
+"""`pfmon sweep FILE.toml`: count programs on machines with varied figures; write tables and a page."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,11 @@ from pfmon.cli.output.printing import print_notice, print_text, show
 from pfmon.cli.output.written_page import PageViewer
 from pfmon.errors import LostError, PfmonError, reason
 from pfmon.library.options.option_values import whole_number
+from pfmon.library.sweep.sweep_api import default_output
 from pfmon.library.sweep.sweep_plan import Sweep, read
-from pfmon.library.sweep.sweep_run import FIRST, LAST, SweepProgress, SweepResult, rows, sweep
+from pfmon.library.sweep.sweep_run import SweepProgress, sweep
 from pfmon.library.sweep.sweep_store import Store
+from pfmon.library.sweep.swept_table import SweptTable
 from pfmon.report.sweep_table import arrow, write_table
 
 if TYPE_CHECKING:
@@ -29,9 +31,10 @@ INTRODUCTION = """Counts programs on machines: each program runs and is recorded
 every machine, with every combination of the figures. Existing recordings and counts are reused, so the same command
 continues an interrupted sweep. docs/reports.md describes the file."""
 OPTIONS = [
-    Option("output", "directory for recordings, counts, table.parquet and index.html (FILE.sweep)", "DIR", "o"),
+    Option("output", "directory for recordings, counts, tables and index.html (FILE.sweep)", "DIR", "o"),
     Option("workers", "number of processes (that of processors)", "NUMBER", "j"),
     Option("scheduler", "count on the Dask cluster behind this scheduler, such as tcp://host:8786", "ADDRESS"),
+    Option("table", "print a table of what varies and of the events, instead of the files' names"),
     Option("dry-run", "print the work to do without doing it"),
     Option("open", "show the page in the browser"),
     Option("quiet", "print no progress", short="q"),
@@ -55,9 +58,8 @@ def run(words: Sequence[str]) -> int:
         return 0
     given, files = said
     workers = _workers(given.get("workers", [""])[-1])
-    arrow()
     wanted = read(files[0])
-    folder = given.get("output", [f"{files[0].removesuffix('.toml')}.sweep"])[-1]
+    folder = given.get("output", [default_output(files[0])])[-1]
     if "dry-run" in given:
         show(_what(wanted))
         return 0
@@ -70,7 +72,9 @@ def run(words: Sequence[str]) -> int:
             line.end()
             raise SweepInterrupted("interrupted; finished counts are kept, and the same command continues") from None
         line.end()
-        _write(folder, wanted, swept)
+        table = SweptTable(wanted, swept)
+        written = _write(folder, table)
+        show(table.text() if "table" in given else "".join(f"{path}\n" for path in written))
         if viewer:
             viewer.show(f"{folder}/index.html")
     failed = [one for one in swept if one.answer["error"]]
@@ -98,28 +102,22 @@ def _what(wanted: Sweep) -> str:
     return "".join([*lines, f"{len(lines)} cells, of {len(wanted.programs)} programs\n"])
 
 
-def _write(folder: str, wanted: Sweep, swept: Sequence[SweepResult]) -> None:
-    """Write the table and the page."""
-    from pfmon.report.html.comparison_pages import sweep_page
-
-    columns, table = rows(swept)
-    first, last = len(FIRST), columns.index(LAST[0])
-    behind = columns[last + len(LAST) :]
-    events = [name for name in behind if not name.startswith("cpi: ")]
-    about = {
-        "cells": str(len(wanted.cells)),
-        "programs": str(len(wanted.programs)),
-        "machines": str(len({one.cell.machine for one in swept})),
-        "processor time": f"{sum(one.answer['seconds'] for one in swept):.1f} s",
+def _write(folder: str, table: SweptTable) -> list[str]:
+    """Write the page and the tables; return their paths. table.parquet needs pyarrow, and is left out without it."""
+    library = arrow()
+    files: dict[str, Callable[[str], None]] = {
+        f"{folder}/index.html": lambda path: write_whole(path, table.to_html()),
+        f"{folder}/table.csv": lambda path: write_whole(path, table.csv()),
     }
-    title = wanted.path.rpartition("/")[2]
-    page = sweep_page(title, columns, table, columns[first:last], events, behind[len(events) :], about)
-    for path, write in ((f"{folder}/table.parquet", None), (f"{folder}/index.html", page)):
+    if library is not None:
+        parquet = f"{folder}/table.parquet"
+        files[parquet] = lambda path: write_table(library, path, table.columns, table.rows)
+    for path, write in files.items():
         try:
-            write_table(path, columns, table) if write is None else write_whole(path, write)
+            write(path)
         except OSError as error:
             raise LostError(f"{path}: {reason(error)}") from None
-    show(f"{folder}/index.html\n{folder}/table.parquet\n")
+    return list(files)
 
 
 class ProgressLine:

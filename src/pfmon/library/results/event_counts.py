@@ -48,6 +48,12 @@ class Counts(Sequence[Count]):
         """Return an object for each event (Count.to_dict)."""
         return [count.to_dict() for count in self._counts]
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        from pfmon.session.profile.notebook_tables import html_table
+
+        return html_table(("event", "count"), [(count.name, count.value) for count in self._counts])
+
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each event."""
         from pfmon.session.profile.dataframes import frame

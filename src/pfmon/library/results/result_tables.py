@@ -42,6 +42,12 @@ class Table(Sequence[ProfileRow]):
         """Return Row.to_dict of each row."""
         return [row.to_dict() for row in self._rows]
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        from pfmon.session.profile.notebook_tables import html_table
+
+        return html_table(("name", *self.events), [(row.shown, *row.values) for row in self._rows])
+
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each part, columns name, address, object and the events."""
         values = {event: [row.values[place] for row in self._rows] for place, event in enumerate(self.events)}
@@ -111,6 +117,14 @@ class Annotated(Sequence[InstructionCounts]):
         """Return function, and instructions in order."""
         return {"function": self.function, "instructions": [row.to_dict() for row in self._rows]}
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        from pfmon.session.profile.notebook_tables import html_table
+
+        empty = (None,) * len(self.events)
+        rows = [(hex(row.address), row.text, *(row.counts or empty)) for row in self._rows]
+        return html_table(("address", self.function, *self.events), rows)
+
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each instruction, columns address, slot, text and the events (0: nothing
         counted)."""
@@ -154,6 +168,12 @@ class Intervals(Sequence[IntervalCounts]):
     def to_dict(self) -> list[list[Any]]:
         """Return [end, counts] of each."""
         return [[row.end, list(row.counts)] for row in self._rows]
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        from pfmon.session.profile.notebook_tables import html_table
+
+        return html_table(("end, ns", *self.events), [(row.end, *row.counts) for row in self._rows])
 
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each interval, indexed by its end in nanoseconds."""

@@ -245,6 +245,20 @@ class Run:
             return f"killed by signal {self.death.signal}"
         return f"{self.status} ({self.stopped})" if self.stopped else str(self.status)
 
+    def plot(self, what: str = "", *, ax: Any | None = None) -> Any:
+        """Draw a picture by matplotlib, and return its axes. ``what``: "intervals", "cycles" (by cause), "slots"
+        (top-down), "functions", "lines", "counts"; by default the first of these that the run has the data for.
+        ``ax``: axes to draw into. PfmonError: the run lacks the data, or matplotlib is missing (pfmon[plot])."""
+        from pfmon.library.results.run_pictures import plot_run
+
+        return plot_run(self, what, ax)
+
+    def _repr_html_(self) -> str:
+        """Return the run for a notebook: command, ending, and its tables."""
+        from pfmon.library.results.run_pictures import run_html
+
+        return run_html(self)
+
     def to_pandas(self) -> Any:
         """Return the counts as a DataFrame; the other tables have their own to_pandas."""
         return self.counts.to_pandas()

@@ -55,6 +55,13 @@ class Samples(Sequence[Sample]):
             list(zip(*self._columns().values(), strict=True)), dtype=[(n, "u8") for n in self._columns()]
         )
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        from pfmon.session.profile.notebook_tables import html_table
+
+        columns = self._columns()
+        return html_table(list(columns), list(zip(*columns.values(), strict=True)))
+
     def to_pandas(self) -> Any:
         """Return a DataFrame with the same columns. PfmonError without pandas."""
         return frame(self._columns())

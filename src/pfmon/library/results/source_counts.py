@@ -68,6 +68,14 @@ class SourceCounts(Sequence[SourceLine]):
         """Return file, and lines in order."""
         return {"file": self.file, "lines": [row.to_dict() for row in self._rows]}
 
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        from pfmon.session.profile.notebook_tables import html_table
+
+        empty = (None,) * len(self.events)
+        rows = [(row.number, row.text, *(row.counts or empty)) for row in self._rows]
+        return html_table(("line", self.file, *self.events), rows)
+
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each line, columns line, text and the events (0: nothing counted)."""
         values = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +64,7 @@ def sweep(
 
 def _recordings(cell: Cell, recordings: Mapping[str, str]) -> tuple[str, str]:
     """Return the recordings of the program and of the one beside it ("": none)."""
-    return recordings[cell.program], recordings[cell.beside] if cell.beside else ""
+    return recordings[cell.run], recordings[cell.beside] if cell.beside else ""
 
 
 def _swept(cell: Cell, answer: Answer) -> list[SweepResult]:
@@ -95,32 +95,3 @@ def _record(wanted: Sweep, store: Store, pool: Pool, on_progress: Callable[[Swee
     pool.run(missing, take, lambda running: on_progress(SweepProgress("recording", 0, len(wanted.cells), 0, running)))
     if failed:
         raise PfmonError(failed[0])
-
-
-def rows(swept: Sequence[SweepResult]) -> tuple[list[str], list[list[object]]]:
-    """Return the table's columns, and a row for each cell, for a pair one for each program: program, machine, PMU, the
-    varied figures (of pairs: the program beside it, and its hardware thread), error ("": none), exit status,
-    instructions, seconds of processor time (a pair's in its first row), the events, with cpi the cycles by part.
-    Missing values are None."""
-    figures = list(dict.fromkeys(name for one in swept for name, _ in one.cell.figures))
-    events = list(dict.fromkeys(name for one in swept for name in one.answer.get("counts") or ()))
-    parts = list(dict.fromkeys(name for one in swept for name in one.answer.get("cpi") or ()))
-    columns = [*FIRST, *figures, *LAST, *events, *(f"cpi: {part}" for part in parts)]
-    table: list[list[object]] = []
-    for cell, answer in swept:
-        known, counts, cpi = dict(cell.figures), answer.get("counts") or {}, answer.get("cpi") or {}
-        table.append(
-            [
-                *(cell.program, cell.machine, cell.pmu),
-                *(known.get(name) for name in figures),
-                *(answer["error"] or "", answer.get("status"), answer.get("instructions"), answer["seconds"]),
-                *(counts.get(name) for name in events),
-                *(cpi.get(part) for part in parts),
-            ]
-        )
-    return columns, table
-
-
-FIRST = ("program", "machine", "pmu")
-LAST = ("error", "status", "instructions", "seconds")
-"""Columns before the figures, and between the figures and the events."""

@@ -13,7 +13,8 @@ from pfmon.atomic_write import write_whole
 from pfmon.errors import PfmonError, reason
 from pfmon.library.resolving.command_program import find_program
 from pfmon.library.sweep.sweep_cell import Answer, Order, digest_of
-from pfmon.library.sweep.sweep_plan import Cell, SweepProgram
+from pfmon.library.sweep.sweep_plan import Cell
+from pfmon.library.sweep.sweep_programs import SweepProgram
 from pfmon.version import VERSION
 
 

@@ -20,6 +20,9 @@ from pfmon.machine.config.figures import OPTIONAL_TABLES, figures
 from pfmon.machine.config.machine_figures import FILES, HOST, IN_ORDER, OUT_OF_ORDER, MachineFigures, Value
 
 COMMAND_LINE = "--set"
+KIND = "predictor.kind"
+KINDS = {"hybrid": "nehalem", "tage": "skylake", "itanium": "itanium", "itanium2": "itanium2"}
+"""The machine whose figures a predictor of this kind has where another machine is given one."""
 
 Tree = dict[str, Any]
 
@@ -109,11 +112,30 @@ def load(machine: str, overrides: Sequence[str] = (), option: str = COMMAND_LINE
         if name.partition(".")[0] in OPTIONAL_TABLES[reading.core] and name in known and name not in reading.values:
             raise PfmonError(f"{option} {override}: {machine} has no {name.partition('.')[0]}").about(option)
         reading.put(option, name.strip(), text.strip(), "the command line")
+    if reading.files.get(KIND) == option:
+        _adopt_kind(reading, option)
     _check_complete(place, reading)
     for problem in (problems if reading.core == IN_ORDER else cache_problems)(reading.values):
         raise PfmonError(f"{reading.files[problem.name]}: {problem.name}: {problem.text}")
     given = [name for name, where in reading.files.items() if where == option]
     return MachineFigures(machine, reading.values, reading.sources, given)
+
+
+def _adopt_kind(reading: _Reading, option: str) -> None:
+    """Give the predictor of another kind its figures: those that were not given are the ones of a prebuilt machine
+    that has such a predictor. Figures of the former kind go."""
+    kind = str(reading.values[KIND])
+    donor = _builtin(KINDS[kind]) if kind in KINDS else {}
+    for name, figure in figures(reading.core).items():
+        if not figure.when.startswith(f"{KIND}=") or reading.files.get(name) == option:
+            continue
+        if not figure.needed(reading.values):
+            for known in (reading.values, reading.sources, reading.files):
+                known.pop(name, None)
+        elif name not in reading.values and donor:
+            table, _, key = name.partition(".")
+            own = donor[table].get("sources", {}).get(key, donor[table].get("source", ""))
+            reading.put(f"{KINDS[kind]}.toml", name, donor[table][key], f"as {KINDS[kind]}: {own}")
 
 
 def names() -> list[str]:

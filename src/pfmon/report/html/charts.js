@@ -90,12 +90,18 @@ function lines(title, points, options = {}) {
     marginLeft: 62,
     x: {
       label: options.x,
-      type: options.log ? "log" : undefined,
+      type: options.names ? "point" : options.log ? "log" : undefined,
+      domain: options.names ?? undefined,
       base: options.log ? 2 : undefined,
       tickFormat: options.xFormat,
       ticks: options.xTicks,
     },
-    y: {label: options.y ?? null, grid: true, zero: true, tickFormat: "~s"},
+    y: {
+      label: options.y ?? null,
+      grid: true,
+      zero: true,
+      tickFormat: Math.max(...points.map((point) => point.y)) < 10 ? "~g" : "~s",
+    },
     color: {domain: series, range: COLOURS.concat(MORE_COLOURS)},
     marks: [
       Plot.lineY(points, {x: "x", y: "y", stroke: "series", curve: options.curve ?? "linear", strokeWidth: 1.8}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pfmon.report.differences.difference import CYCLES, ChangedLine, Difference, Pair
 from pfmon.report.differences.difference_conclusion import conclusion
@@ -13,27 +13,27 @@ from pfmon.report.html.page import page
 Row = TypeVar("Row")
 
 
-def sweep_page(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    figures: Sequence[str],
-    events: Sequence[str],
-    parts: Sequence[str],
-    about: Mapping[str, str],
-) -> str:
-    """Return the file's text. ``figures``, ``events`` and ``parts`` name columns: varied figures, counted events,
-    cycles by part; ``about``: lines of the summary."""
-    data = {
-        "title": title,
-        "columns": list(columns),
-        "rows": rows,
-        "figures": list(figures),
-        "events": list(events),
-        "parts": list(parts),
-        "about": list(about.items()),
-    }
-    return page(f"pfmon sweep: {title}", data, ("sweep.js",))
+class SweptCells(Protocol):
+    """The table of a sweep, as a page shows it (library/sweep/swept_table.py)."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]]
+    figures: list[str]
+    varied: list[str]
+    labels: list[str]
+    events: list[str]
+    parts: list[str]
+
+    def about(self) -> Mapping[str, str]:
+        """Return lines of the summary by their names."""
+
+
+def sweep_page(swept: SweptCells) -> str:
+    """Return the file's text."""
+    names = ("title", "columns", "rows", "figures", "varied", "labels", "events", "parts")
+    data = {**{name: getattr(swept, name) for name in names}, "about": list(swept.about().items())}
+    return page(f"pfmon sweep: {swept.title}", data, ("sweep.js",))
 
 
 def diff_page(found: Difference) -> str:

@@ -117,6 +117,14 @@ class CpiStack(NamedTuple):
             "top_down": self.top_down.to_dict() if self.top_down else None,
         }
 
+    def _repr_html_(self) -> str:
+        """Return the parts for a notebook: cycles, cycles an instruction, share."""
+        from pfmon.session.profile.notebook_tables import html_table
+
+        rows = [("all cycles", self.cycles), *((part, self.total(part)) for part in self.parts)]
+        shares = [(name, own, own / (self.instructions or 1), f"{own / (self.cycles or 1):.1%}") for name, own in rows]
+        return html_table(("cycles by cause", "cycles", "an instruction", "share"), shares, self.machine)
+
     def to_pandas(self) -> Any:
         """Return a DataFrame: a row for each function, with its instructions and its cycles by part."""
         rows = self.functions
