@@ -1,6 +1,6 @@
 """Types of pfmon.machine._outoforder, by file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self, final
 
 from pfmon.machine.config.core_timings import CoreTimings
@@ -17,6 +17,7 @@ class OutOfOrderCore:
 
     def __new__(cls, graphs: bool = True) -> Self: ...
     def set_figures(self, figures: Mapping[str, Any]) -> None: ...
+    def keep_timeline(self, timeline: CoreTimeline) -> None: ...
 
 # outoforder/core_block.pyx
 
@@ -33,3 +34,28 @@ class CoreBlocks:
 @final
 class CycleAccounting:
     """Cycles of an out-of-order core by instruction and cause; `OutOfOrderCore` makes it."""
+
+# outoforder/timeline.pyx
+
+Run = tuple[int, int, int, bool, int, int, int, int]
+Row = tuple[int, int, bool, int, int, int, int, int]
+Delay = tuple[int, int, int, bool, int]
+Captured = tuple[int, int, int, int, bool, list[Run], list[Row], list[Delay]]
+
+@final
+class CoreTimeline:
+    """The timeline of hot blocks on an out-of-order core."""
+
+    unlike: int
+
+    def __new__(
+        cls,
+        blocks: CoreBlocks,
+        ranges: Iterable[tuple[int, int]] = (),
+        iterations: int = 4,
+        rows: int = 1024,
+        captures: int = 64,
+    ) -> Self: ...
+    def captured(self, core: OutOfOrderCore) -> list[Captured]: ...
+    def units_of(self, number: int) -> list[dict[int, int]]: ...
+    def slots_of(self, number: int) -> list[int]: ...

@@ -22,6 +22,7 @@ cdef class OutOfOrderCore:
     cdef BlockTimes times        # of the block that ran last
     cdef CycleAccounting accounting
     cdef bint uses_graphs
+    cdef CoreTimeline timeline   # None: none is kept
     cdef int64_t cycle           # of dispatch
     cdef int64_t cycle_ticks     # when it began
     cdef uint64_t reciprocal     # of the ticks of a cycle, times 2^32

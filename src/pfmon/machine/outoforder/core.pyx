@@ -95,8 +95,8 @@ cdef inline void occupy_units(OutOfOrderCore self, CoreBlock* block, CorePart* p
 
 
 cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part, const Response* responses,
-                          uint32_t count) noexcept nogil:
-    """Runs a part of a block."""
+                          uint32_t count, bint captured) noexcept nogil:
+    """Runs a part of a block; ``captured``: its timeline is kept."""
     cdef CoreState* state = &self.state
     cdef BlockTimes* times = &self.times
     cdef PartGraph* graph
@@ -104,6 +104,8 @@ cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part,
     if may_be_full(self, part):
         self.wait_for_room(part)
     began = state.dispatch
+    if captured:
+        self.timeline.execute_beside(&self.figures, state, block, part, responses, count, times)
     graph = part.graph
     if times.response != count:
         graph = find_graph(self, part, responses + times.response, count - times.response)
@@ -115,6 +117,8 @@ cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part,
         if graph.responses:
             bring_lines(self, graph)
     occupy_units(self, block, part, began)
+    if captured:
+        self.timeline.end_part(state, part)
     if part.stores:
         commit(self, block, part)
     if max(state.retired, state.committed) - began > self.shortest:
@@ -203,6 +207,10 @@ cdef class OutOfOrderCore:
         self.station_hidden = <int32_t>self.buffers[RESERVATION_STATION].hidden
         self.full[RESERVATION_STATION] = self.buffers[RESERVATION_STATION].size
 
+    def keep_timeline(self, CoreTimeline timeline):
+        """Keeps the timeline of hot blocks, too. Before the stream begins."""
+        self.timeline = timeline
+
     cdef int make_buffer(self, CoreBuffer* buffer, int64_t entries) except -1:
         """Makes a buffer of so many entries; no more than `width` of them are taken in a cycle."""
         buffer.size, buffer.mask = <int32_t>entries, 1
@@ -225,6 +233,7 @@ cdef class OutOfOrderCore:
         cdef CorePart* part = block.parts
         cdef CorePart* last = part + block.part_count
         cdef int64_t decoded
+        cdef bint captured = False
         times.began, times.response, times.delays = state.dispatch, 0, 0
         times.arrives, times.commits, times.bytes = NEVER, 0, 0
         if count:
@@ -236,8 +245,10 @@ cdef class OutOfOrderCore:
         if not block.listed:
             self.accounting.list_block(block)
         decoded = max(state.front_end, times.began - self.figures.lead) + block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
+        if self.timeline is not None:
+            captured = self.timeline.begin_block(state, block, end)
         while part < last:
-            run_part(self, block, part, responses, count)
+            run_part(self, block, part, responses, count, captured)
             part += 1
         if end & (END_MISPREDICTED | END_REDIRECTED):
             self.redirect(block, decoded, end)
@@ -245,6 +256,8 @@ cdef class OutOfOrderCore:
             state.front_end, state.front_cause = max(decoded, state.dispatch - self.figures.lead), DELAY_FRONT_END
         if state.dispatch > state.retired:
             self.catch_up(block, DELAY_BRANCH if end & END_MISPREDICTED else times.cause)
+        if captured:
+            self.timeline.end_block(state, DELAY_BRANCH if end & END_MISPREDICTED else times.cause)
         count_cycles(self)
         if state.dispatch - state.epoch > 1 << EPOCH_TICKS:
             move_epoch(state)

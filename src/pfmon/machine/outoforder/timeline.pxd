@@ -1,0 +1,89 @@
+"""The timeline of hot blocks on an out-of-order core: see timeline.pyx."""
+
+cimport cython
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+cdef enum:
+    TIMELINE_ROWS = 1024         # instructions of a capture,
+    TIMELINE_DELAYS = 4 * TIMELINE_ROWS  # ... and delays of their retirement
+    MAX_CAPTURES = 64
+    RECAPTURED = 4               # times as many executions of a block, then it is captured anew
+    NO_UNIT = 0xFF
+
+cdef struct TimelineRow:         # an instruction that ran; times are ticks
+    uint32_t run                 # of a block: its number in the capture
+    uint8_t instruction
+    uint8_t loads                # `address` holds
+    int64_t dispatched           # into the reorder buffer and the reservation station
+    int64_t address              # its address is ready: its load begins
+    int64_t data                 # all operands are ready, a load's data among them
+    int64_t done                 # it has executed
+    int64_t retired
+
+cdef struct TimelineDelay:       # why an instruction retired later than the one before
+    uint32_t row
+    uint8_t cause                # DelayCause
+    uint8_t unit                 # for which its part waited, or NO_UNIT
+    uint8_t behind               # the instruction had retired: what follows waits for dispatch
+    int64_t ticks
+
+cdef struct TimelineRun:         # an execution of a block
+    uint32_t block
+    uint32_t first_row
+    uint8_t end                  # BlockEnd
+    uint8_t begins               # an iteration
+    int64_t delivered            # by the front end, from then on
+    int64_t cost                 # ticks in which it delivers the block
+    int64_t before, after        # until then instructions have retired, before and after it
+
+cdef struct BlockHistory:        # of a block, since the beginning
+    uint64_t runs
+    uint64_t ticks               # by which retirement proceeded
+    uint64_t due                 # the execution with which it is captured next
+    uint8_t wanted               # it is in a range that is looked at
+    uint8_t capture              # number of its capture, + 1; 0: it has none
+
+cdef struct Capture:             # consecutive executions of blocks: from one of `block` on
+    uint32_t block
+    uint32_t runs, rows, delays
+    uint32_t iterations
+    uint8_t whole                # the last iteration ended with a further one
+    uint64_t execution           # of `block` with which it begins
+    TimelineRun run[TIMELINE_ROWS]
+    TimelineRow row[TIMELINE_ROWS]
+    TimelineDelay delay[TIMELINE_DELAYS]
+
+
+@cython.final
+cdef class CoreTimeline:
+    cdef CoreBlocks blocks
+    cdef BlockTable table
+    cdef uint64_t* ranges        # first address and the one behind, of each; NULL: all blocks
+    cdef uint32_t range_count
+    cdef uint32_t iterations, rows  # of a capture: it ends when it has either
+    cdef uint32_t capacity       # captures
+    cdef Capture* captures[MAX_CAPTURES]
+    cdef CoreBlock* block_of[MAX_CAPTURES]
+    cdef uint32_t count
+    cdef Capture* open           # under way; NULL: none is
+    cdef CoreBlock* last         # the block that ran last
+    cdef int64_t retired         # before it
+    cdef uint8_t ending          # BlockEnd of the one that runs
+    cdef readonly uint64_t unlike   # parts that a graph gave other times than their execution
+    cdef bint lost               # there was no memory
+    cdef CoreState state         # in which a part is executed beside
+    cdef BlockTimes times
+
+    cdef bint begin_block(self, const CoreState* state, CoreBlock* block, uint32_t end) noexcept nogil
+    cdef void execute_beside(self, const CoreFigures* figures, const CoreState* state, const CoreBlock* block,
+                             const CorePart* part, const Response* responses, uint32_t count,
+                             const BlockTimes* times) noexcept nogil
+    cdef void end_part(self, const CoreState* state, const CorePart* part) noexcept nogil
+    cdef void end_block(self, const CoreState* state, uint32_t cause) noexcept nogil
+    cdef bint remember(self, CoreBlock* block) noexcept nogil
+    cdef bint is_wanted(self, const CoreBlock* block) noexcept nogil
+    cdef void go_on(self, const CoreBlock* block) noexcept nogil
+    cdef void begin_capture(self, CoreBlock* block) noexcept nogil
+    cdef Capture* place_for(self, CoreBlock* block) noexcept nogil
+    cdef void put_run(self, const CoreState* state, const CoreBlock* block, uint32_t end) noexcept nogil
+    cdef void put_delay(self, uint32_t row, uint32_t cause, uint32_t unit, bint behind, int64_t ticks) noexcept nogil

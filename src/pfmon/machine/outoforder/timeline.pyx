@@ -1,0 +1,258 @@
+"""The timeline of hot blocks on an out-of-order core: when each instruction of some executions was delivered, dispatched, executed
+and retired, and why it retired later than the one before.
+
+A capture begins with an execution of a block and ends when that block has run so many times: these are iterations, with all that
+runs between. A block is captured at its first execution, and anew at four times as many each time: so what is kept is of its second
+half or so, when caches and predictors know it. So many captures are kept, those of the blocks with most cycles.
+
+The parts of a block that is captured are executed beside (scheduler.pyx), from a copy of the core's state: so times of each
+instruction are known, and the run is the same as without. A part that the core runs by a graph ends at the same time; `unlike`
+counts those that do not.
+"""
+
+cimport cython
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+
+from pfmon.stream._stream cimport BlockHead
+
+
+@cython.final
+cdef class CoreTimeline:
+    """``ranges``: (first address, the one behind) of code of which blocks are captured; none: of all. ``iterations``, ``rows``: a
+    capture ends when it has so many executions of its block, or instructions; ``captures``: those kept at most."""
+
+    def __cinit__(self, CoreBlocks blocks, ranges=(), uint32_t iterations=4, uint32_t rows=TIMELINE_ROWS, uint32_t captures=MAX_CAPTURES):
+        cdef uint32_t i = 0
+        self.blocks, self.table = blocks, blocks.table
+        self.iterations, self.rows = max(iterations, 1), rows
+        self.capacity = min(max(captures, 1), MAX_CAPTURES)
+        ordered = list(ranges)
+        if ordered:
+            self.ranges = <uint64_t*>malloc(2 * len(ordered) * sizeof(uint64_t))
+            if self.ranges == NULL:
+                raise MemoryError
+        for first, beyond in ordered:
+            self.ranges[2 * i], self.ranges[2 * i + 1] = first, beyond
+            i += 1
+        self.range_count = i
+
+    def __dealloc__(self):
+        cdef uint32_t i
+        for i in range(self.count):
+            free(self.captures[i])
+        free(self.ranges)
+
+    # --- while blocks run
+
+    cdef bint begin_block(self, const CoreState* state, CoreBlock* block, uint32_t end) noexcept nogil:
+        """A block begins, which the front end has fetched; returns whether it is captured."""
+        if self.last != NULL:
+            self.last.history.ticks += <uint64_t>(state.retired - self.retired)
+        self.last = NULL
+        if block.history == NULL and not self.remember(block):
+            return False
+        self.last, self.retired = block, state.retired
+        block.history.runs += 1
+        if self.open != NULL:
+            self.go_on(block)
+        if self.open == NULL and block.history.wanted and block.history.runs >= block.history.due:
+            self.begin_capture(block)
+        if self.open == NULL:
+            return False
+        self.put_run(state, block, end)
+        return True
+
+    cdef bint remember(self, CoreBlock* block) noexcept nogil:
+        """Begins the history of a block; False: there is no memory."""
+        block.history = <BlockHistory*>calloc(1, sizeof(BlockHistory))
+        if block.history == NULL:
+            self.lost = True
+            return False
+        block.history.due, block.history.wanted = 1, self.is_wanted(block)
+        return True
+
+    cdef bint is_wanted(self, const CoreBlock* block) noexcept nogil:
+        """Tests whether a block is in one of the ranges."""
+        cdef const BlockHead* head = &self.table.c.heads[block.number]
+        cdef uint64_t last = self.table.c.instructions[head.first + head.length - 1].address
+        cdef uint32_t i
+        for i in range(self.range_count):
+            if self.ranges[2 * i] <= last and head.ip < self.ranges[2 * i + 1]:
+                return True
+        return self.range_count == 0
+
+    cdef void go_on(self, const CoreBlock* block) noexcept nogil:
+        """Ends the capture before a block if it has enough, or no room for the block."""
+        cdef Capture* open = self.open
+        cdef bint again = block.number == open.block
+        if again and (open.iterations == self.iterations or open.rows >= self.rows):
+            open.whole, self.open = True, NULL
+        elif open.runs == TIMELINE_ROWS or open.rows + block.length > TIMELINE_ROWS \
+                or open.delays + 3 * <uint32_t>block.length + CORE_UNITS * <uint32_t>block.part_count > TIMELINE_DELAYS:
+            self.open = NULL
+        elif again:
+            open.iterations += 1
+
+    cdef void begin_capture(self, CoreBlock* block) noexcept nogil:
+        """Begins a capture with a block, if there is a place for it, or it has more cycles than another one."""
+        cdef BlockHistory* history = block.history
+        cdef Capture* place = self.place_for(block)
+        history.due = history.runs * RECAPTURED
+        if place == NULL:
+            return
+        place.block, place.execution = block.number, history.runs
+        place.runs = place.rows = place.delays = place.whole = 0
+        place.iterations = 1
+        self.open = place
+
+    cdef Capture* place_for(self, CoreBlock* block) noexcept nogil:
+        """Returns the place of a block's capture; NULL: the others have more cycles."""
+        cdef BlockHistory* history = block.history
+        cdef uint32_t least = 0, i
+        if history.capture:
+            return self.captures[history.capture - 1]
+        if self.count < self.capacity:
+            least = self.count
+            self.captures[least] = <Capture*>malloc(sizeof(Capture))
+            if self.captures[least] == NULL:
+                self.lost = True
+                return NULL
+            self.count += 1
+        else:
+            for i in range(1, self.count):
+                if self.block_of[i].history.ticks < self.block_of[least].history.ticks:
+                    least = i
+            if self.block_of[least].history.ticks >= history.ticks:
+                return NULL
+            self.block_of[least].history.capture = 0
+        self.block_of[least] = block
+        history.capture = <uint8_t>(least + 1)
+        return self.captures[least]
+
+    cdef void put_run(self, const CoreState* state, const CoreBlock* block, uint32_t end) noexcept nogil:
+        cdef TimelineRun* run = &self.open.run[self.open.runs]
+        run.block, run.first_row, run.end = block.number, self.open.rows, <uint8_t>end
+        run.begins = block.number == self.open.block
+        run.delivered, run.cost = state.front_end, block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
+        run.before = run.after = state.retired
+        self.open.runs += 1
+
+    cdef void execute_beside(self, const CoreFigures* figures, const CoreState* state, const CoreBlock* block,
+                             const CorePart* part, const Response* responses, uint32_t count,
+                             const BlockTimes* times) noexcept nogil:
+        """Executes a part from a copy of the core's state, and keeps the times of its instructions."""
+        cdef BlockTimes* to = &self.times
+        cdef TimelineRow* row = self.open.row + self.open.rows
+        cdef uint32_t first_row = self.open.rows, i
+        memcpy(&self.state, state, sizeof(CoreState))
+        to.began, to.response, to.delays, to.cause, to.waited = times.began, times.response, 0, times.cause, times.waited
+        to.bytes, to.short_wait, to.arrives, to.commits = times.bytes, times.short_wait, times.arrives, times.commits
+        memcpy(to.store, times.store, block.accesses * sizeof(StoreTimes))
+        memcpy(to.line, times.line, block.accesses * sizeof(int64_t))
+        execute(figures, &self.state, block, part, responses, count, to)
+        for i in range(part.first, part.end):
+            row.run, row.instruction = self.open.runs - 1, <uint8_t>i
+            row.loads = loads_of(block, &instructions_of(block)[i])
+            row.dispatched, row.address, row.data, row.done = to.dispatched[i], to.address[i], to.data[i], to.done[i]
+            row.retired = 0
+            row += 1
+        self.open.rows += part.end - part.first
+        for i in range(to.delays):
+            self.put_delay(first_row + to.delay[i].instruction - part.first, to.delay[i].cause, NO_UNIT, False, to.delay[i].ticks)
+            self.open.row[first_row + to.delay[i].instruction - part.first].retired += to.delay[i].ticks
+        put_retirement(self.open.row + first_row, part.end - part.first, state.retired)
+
+    cdef void end_part(self, const CoreState* state, const CorePart* part) noexcept nogil:
+        """A part has run, and its units have done their work: its last instruction waited for them."""
+        cdef int64_t retired = self.state.retired, done
+        cdef uint32_t last = self.open.rows - 1, i
+        for i in range(part.units):
+            done = state.epoch + state.ready[UNITS + part.unit[i].unit]
+            if done > retired:
+                self.put_delay(last, DELAY_DIVIDER if part.unit[i].unit == UNIT_DIVIDER else DELAY_PORT, part.unit[i].unit, False,
+                               done - retired)
+                retired = done
+        self.open.row[last].retired = retired
+        self.unlike += retired != state.retired
+
+    cdef void end_block(self, const CoreState* state, uint32_t cause) noexcept nogil:
+        """The block has run, and retirement has caught up with dispatch."""
+        cdef TimelineRun* run = &self.open.run[self.open.runs - 1]
+        cdef uint32_t last = self.open.rows - 1
+        run.after = state.retired
+        if state.retired > self.open.row[last].retired:
+            self.put_delay(last, cause, NO_UNIT, True, state.retired - self.open.row[last].retired)
+
+    cdef void put_delay(self, uint32_t row, uint32_t cause, uint32_t unit, bint behind, int64_t ticks) noexcept nogil:
+        cdef TimelineDelay* delay = &self.open.delay[self.open.delays]
+        if self.open.delays == TIMELINE_DELAYS:
+            self.lost = True
+            return
+        delay.row, delay.cause, delay.unit, delay.behind, delay.ticks = row, <uint8_t>cause, <uint8_t>unit, behind, ticks
+        self.open.delays += 1
+
+    # --- when the stream has ended
+
+    def captured(self, OutOfOrderCore core):
+        """Return the captures, those of the blocks with most ticks first: number of the block, its executions, its ticks, the execution
+        with which the capture begins, whether its last iteration is whole; runs, rows and delays, each with the fields of their
+        structures in order. MemoryError: something could not be kept."""
+        cdef Capture* one
+        cdef uint32_t i, k
+        if self.lost:
+            raise MemoryError
+        if self.last != NULL:
+            self.last.history.ticks += <uint64_t>(core.state.retired - self.retired)
+            self.last = NULL
+        found = []
+        for i in range(self.count):
+            one = self.captures[i]
+            runs = [(one.run[k].block, one.run[k].first_row, one.run[k].end, bool(one.run[k].begins), one.run[k].delivered,
+                     one.run[k].cost, one.run[k].before, one.run[k].after) for k in range(one.runs)]
+            rows = [(one.row[k].run, one.row[k].instruction, bool(one.row[k].loads), one.row[k].dispatched, one.row[k].address,
+                     one.row[k].data, one.row[k].done, one.row[k].retired) for k in range(one.rows)]
+            delays = [(one.delay[k].row, one.delay[k].cause, one.delay[k].unit, bool(one.delay[k].behind), one.delay[k].ticks)
+                      for k in range(one.delays)]
+            history = self.block_of[i].history
+            found.append((one.block, history.runs, history.ticks, one.execution, bool(one.whole), runs, rows, delays))
+        return sorted(found, key=lambda one: (-one[2], one[0]))
+
+    def units_of(self, uint64_t number):
+        """Return, by instruction of a block, {unit: ticks of its work}: how its µops are spread over the ports that can take them."""
+        cdef CoreBlock* block = self.blocks.make(number)
+        cdef list found
+        if block == NULL:
+            raise MemoryError
+        found = [{} for _ in range(block.length)]
+        for i in range(block.part_count):
+            self.blocks.spread_part(block, &block.parts[i], found)
+        free_block(block)
+        return found
+
+    def slots_of(self, uint64_t number):
+        """Return, by instruction of a block, the µops that dispatch."""
+        cdef CoreBlock* block = self.blocks.make(number)
+        cdef uint32_t i
+        if block == NULL:
+            raise MemoryError
+        slots = [instructions_of(block)[i].slots for i in range(block.length)]
+        free_block(block)
+        return slots
+
+
+cdef uint8_t loads_of(const CoreBlock* block, const CoreInstruction* one) noexcept nogil:
+    """Returns whether an instruction reads memory."""
+    cdef uint32_t k
+    for k in range(one.first_access, one.first_access + one.accesses):
+        if core_accesses_of(block)[k].reads:
+            return True
+    return False
+
+
+cdef void put_retirement(TimelineRow* row, uint32_t count, int64_t retired) noexcept nogil:
+    """Puts when instructions retire; they have by how much later each does than the one before."""
+    cdef uint32_t i
+    for i in range(count):
+        retired += row[i].retired
+        row[i].retired = retired
