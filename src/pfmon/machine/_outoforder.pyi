@@ -17,6 +17,8 @@ class OutOfOrderCore:
 
     def __new__(cls, graphs: bool = True) -> Self: ...
     def set_figures(self, figures: Mapping[str, Any]) -> None: ...
+    @property
+    def ticks(self) -> int: ...
     def keep_timeline(self, timeline: CoreTimeline) -> None: ...
 
 # outoforder/core_block.pyx
@@ -35,7 +37,7 @@ class CoreBlocks:
 class CycleAccounting:
     """Cycles of an out-of-order core by instruction and cause; `OutOfOrderCore` makes it."""
 
-# outoforder/timeline.pyx
+# outoforder/core_timeline.pyx
 
 Run = tuple[int, int, int, bool, int, int, int, int]
 Row = tuple[int, int, bool, int, int, int, int, int]

@@ -207,6 +207,11 @@ cdef class OutOfOrderCore:
         self.station_hidden = <int32_t>self.buffers[RESERVATION_STATION].hidden
         self.full[RESERVATION_STATION] = self.buffers[RESERVATION_STATION].size
 
+    @property
+    def ticks(self) -> int:
+        """Ticks of a cycle."""
+        return self.figures.ticks
+
     def keep_timeline(self, CoreTimeline timeline):
         """Keeps the timeline of hot blocks, too. Before the stream begins."""
         self.timeline = timeline

@@ -19,7 +19,6 @@ cdef enum:
     PORTS = 8                    # units that are looked at as one vector; further ports are looked at one by one
 
 cdef struct PartGraph            # part_graph.pxd
-cdef struct BlockHistory         # timeline.pxd
 
 cdef enum CoreKind:              # of an instruction
     CORE_SERIALIZING = 1         # begins when all before it are done, and all behind it begin after it

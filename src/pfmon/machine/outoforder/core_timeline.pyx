@@ -48,11 +48,11 @@ cdef class CoreTimeline:
     cdef bint begin_block(self, const CoreState* state, CoreBlock* block, uint32_t end) noexcept nogil:
         """A block begins, which the front end has fetched; returns whether it is captured."""
         if self.last != NULL:
-            self.last.history.ticks += <uint64_t>(state.retired - self.retired)
+            self.last.time += <uint64_t>(state.retired - self.retired)
         self.last = NULL
         if block.history == NULL and not self.remember(block):
             return False
-        self.last, self.retired = block, state.retired
+        self.last, self.retired = block.history, state.retired
         block.history.runs += 1
         if self.open != NULL:
             self.go_on(block)
@@ -65,22 +65,16 @@ cdef class CoreTimeline:
 
     cdef bint remember(self, CoreBlock* block) noexcept nogil:
         """Begins the history of a block; False: there is no memory."""
+        cdef const BlockHead* head
+        cdef uint64_t last
         block.history = <BlockHistory*>calloc(1, sizeof(BlockHistory))
         if block.history == NULL:
             self.lost = True
             return False
-        block.history.due, block.history.wanted = 1, self.is_wanted(block)
+        head = &self.table.c.heads[block.number]
+        last = self.table.c.instructions[head.first + head.length - 1].address
+        block.history.due, block.history.wanted = 1, overlaps(self.ranges, self.range_count, head.ip, last)
         return True
-
-    cdef bint is_wanted(self, const CoreBlock* block) noexcept nogil:
-        """Tests whether a block is in one of the ranges."""
-        cdef const BlockHead* head = &self.table.c.heads[block.number]
-        cdef uint64_t last = self.table.c.instructions[head.first + head.length - 1].address
-        cdef uint32_t i
-        for i in range(self.range_count):
-            if self.ranges[2 * i] <= last and head.ip < self.ranges[2 * i + 1]:
-                return True
-        return self.range_count == 0
 
     cdef void go_on(self, const CoreBlock* block) noexcept nogil:
         """Ends the capture before a block if it has enough, or no room for the block."""
@@ -95,40 +89,19 @@ cdef class CoreTimeline:
             open.iterations += 1
 
     cdef void begin_capture(self, CoreBlock* block) noexcept nogil:
-        """Begins a capture with a block, if there is a place for it, or it has more cycles than another one."""
-        cdef BlockHistory* history = block.history
-        cdef Capture* place = self.place_for(block)
-        history.due = history.runs * RECAPTURED
-        if place == NULL:
+        """Begins a capture with a block, if there is a place for it."""
+        cdef int32_t place = find_place(self.kept, &self.count, self.capacity, block.history)
+        if place < 0:
             return
-        place.block, place.execution = block.number, history.runs
-        place.runs = place.rows = place.delays = place.whole = 0
-        place.iterations = 1
-        self.open = place
-
-    cdef Capture* place_for(self, CoreBlock* block) noexcept nogil:
-        """Returns the place of a block's capture; NULL: the others have more cycles."""
-        cdef BlockHistory* history = block.history
-        cdef uint32_t least = 0, i
-        if history.capture:
-            return self.captures[history.capture - 1]
-        if self.count < self.capacity:
-            least = self.count
-            self.captures[least] = <Capture*>malloc(sizeof(Capture))
-            if self.captures[least] == NULL:
+        if self.captures[place] == NULL:
+            self.captures[place] = <Capture*>malloc(sizeof(Capture))
+            if self.captures[place] == NULL:
                 self.lost = True
-                return NULL
-            self.count += 1
-        else:
-            for i in range(1, self.count):
-                if self.block_of[i].history.ticks < self.block_of[least].history.ticks:
-                    least = i
-            if self.block_of[least].history.ticks >= history.ticks:
-                return NULL
-            self.block_of[least].history.capture = 0
-        self.block_of[least] = block
-        history.capture = <uint8_t>(least + 1)
-        return self.captures[least]
+                return
+        self.open = self.captures[place]
+        self.open.block, self.open.execution = block.number, block.history.runs
+        self.open.runs = self.open.rows = self.open.delays = self.open.whole = 0
+        self.open.iterations = 1
 
     cdef void put_run(self, const CoreState* state, const CoreBlock* block, uint32_t end) noexcept nogil:
         cdef TimelineRun* run = &self.open.run[self.open.runs]
@@ -203,7 +176,7 @@ cdef class CoreTimeline:
         if self.lost:
             raise MemoryError
         if self.last != NULL:
-            self.last.history.ticks += <uint64_t>(core.state.retired - self.retired)
+            self.last.time += <uint64_t>(core.state.retired - self.retired)
             self.last = NULL
         found = []
         for i in range(self.count):
@@ -214,8 +187,7 @@ cdef class CoreTimeline:
                      one.row[k].data, one.row[k].done, one.row[k].retired) for k in range(one.rows)]
             delays = [(one.delay[k].row, one.delay[k].cause, one.delay[k].unit, bool(one.delay[k].behind), one.delay[k].ticks)
                       for k in range(one.delays)]
-            history = self.block_of[i].history
-            found.append((one.block, history.runs, history.ticks, one.execution, bool(one.whole), runs, rows, delays))
+            found.append((one.block, self.kept[i].runs, self.kept[i].time, one.execution, bool(one.whole), runs, rows, delays))
         return sorted(found, key=lambda one: (-one[2], one[0]))
 
     def units_of(self, uint64_t number):

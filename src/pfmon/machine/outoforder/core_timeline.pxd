@@ -1,4 +1,4 @@
-"""The timeline of hot blocks on an out-of-order core: see timeline.pyx."""
+"""The timeline of hot blocks on an out-of-order core: see core_timeline.pyx."""
 
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -6,8 +6,6 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 cdef enum:
     TIMELINE_ROWS = 1024         # instructions of a capture,
     TIMELINE_DELAYS = 4 * TIMELINE_ROWS  # ... and delays of their retirement
-    MAX_CAPTURES = 64
-    RECAPTURED = 4               # times as many executions of a block, then it is captured anew
     NO_UNIT = 0xFF
 
 cdef struct TimelineRow:         # an instruction that ran; times are ticks
@@ -36,13 +34,6 @@ cdef struct TimelineRun:         # an execution of a block
     int64_t cost                 # ticks in which it delivers the block
     int64_t before, after        # until then instructions have retired, before and after it
 
-cdef struct BlockHistory:        # of a block, since the beginning
-    uint64_t runs
-    uint64_t ticks               # by which retirement proceeded
-    uint64_t due                 # the execution with which it is captured next
-    uint8_t wanted               # it is in a range that is looked at
-    uint8_t capture              # number of its capture, + 1; 0: it has none
-
 cdef struct Capture:             # consecutive executions of blocks: from one of `block` on
     uint32_t block
     uint32_t runs, rows, delays
@@ -63,12 +54,11 @@ cdef class CoreTimeline:
     cdef uint32_t iterations, rows  # of a capture: it ends when it has either
     cdef uint32_t capacity       # captures
     cdef Capture* captures[MAX_CAPTURES]
-    cdef CoreBlock* block_of[MAX_CAPTURES]
-    cdef uint32_t count
+    cdef BlockHistory* kept[MAX_CAPTURES]
+    cdef uint32_t count          # captures so far
     cdef Capture* open           # under way; NULL: none is
-    cdef CoreBlock* last         # the block that ran last
+    cdef BlockHistory* last      # of the block that ran last
     cdef int64_t retired         # before it
-    cdef uint8_t ending          # BlockEnd of the one that runs
     cdef readonly uint64_t unlike   # parts that a graph gave other times than their execution
     cdef bint lost               # there was no memory
     cdef CoreState state         # in which a part is executed beside
@@ -81,9 +71,7 @@ cdef class CoreTimeline:
     cdef void end_part(self, const CoreState* state, const CorePart* part) noexcept nogil
     cdef void end_block(self, const CoreState* state, uint32_t cause) noexcept nogil
     cdef bint remember(self, CoreBlock* block) noexcept nogil
-    cdef bint is_wanted(self, const CoreBlock* block) noexcept nogil
     cdef void go_on(self, const CoreBlock* block) noexcept nogil
     cdef void begin_capture(self, CoreBlock* block) noexcept nogil
-    cdef Capture* place_for(self, CoreBlock* block) noexcept nogil
     cdef void put_run(self, const CoreState* state, const CoreBlock* block, uint32_t end) noexcept nogil
     cdef void put_delay(self, uint32_t row, uint32_t cause, uint32_t unit, bint behind, int64_t ticks) noexcept nogil
