@@ -9,6 +9,8 @@ from pfmon.session.profile.timeline import BlockTimeline, TimedInstruction
 
 CAUSES = 6
 """Most causes that are listed."""
+WIDEST = 48
+"""Characters that the texts of instructions are filled up to, at most."""
 
 
 def timeline_text(timeline: BlockTimeline) -> str:
@@ -78,16 +80,16 @@ def _cells(values: Iterable[float]) -> str:
 
 def _picture(timeline: BlockTimeline) -> str:
     drawn = picture(timeline)
-    wide = max([len(drawn.ruler), *(len(row) for row in drawn.rows)])
+    wide = min(WIDEST, max(len(one.text) for one in timeline.instructions))
     index = len(str(len(timeline.iterations) - 1))
-    lines = [f"{'':{index}}  {drawn.ruler}"]
+    lines = [f"{'':{index + wide}}    {drawn.ruler}"]
     before = 0
     for one, row in zip(timeline.instructions, drawn.rows, strict=True):
         if one.iteration != before:
             lines.append("")
         before = one.iteration
         waits = waits_text(one, timeline.cycle)
-        lines.append(f"{one.iteration:{index}}  {row:{wide}}  {one.text}{f'  ; {waits}' if waits else ''}".rstrip())
+        lines.append(f"{one.iteration:{index}}  {one.text:{wide}}  {row}{f'  ; {waits}' if waits else ''}".rstrip())
     said = ", ".join(f"{letter} {meaning}" for letter, meaning in drawn.legend)
     cut = "; ~~ cycles in which nothing changes" if drawn.cut else ""
     return "\n".join([*lines, f"# {said}{cut}"]) + "\n"

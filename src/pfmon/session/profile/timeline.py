@@ -17,7 +17,7 @@ from pfmon.session.profile.cpi_causes import COMPONENTS
 
 CLOSE = 0.02
 """The share of the cycles of an iteration by which they may exceed a limit that decides them."""
-DISPATCH, FRONT_END, PORT = "dispatch", "front end", "port"
+DISPATCH, ISSUE, FRONT_END, PORT = "dispatch", "issue", "front end", "port"
 CHAIN, MISSES = "dependence chain", "cache misses"
 GROUPS = {
     "L1D latency": CHAIN,
@@ -37,7 +37,7 @@ GROUPS = {
     "TLB misses": FRONT_END,
     "decoding": FRONT_END,
     "branches in the front end": FRONT_END,
-    "cycles that retired": DISPATCH,
+    "cycles that retired": ISSUE,
 }
 """Component of the cycle breakdown -> what a block is bound by when most of its cycles are of it; others have their own
 name."""
@@ -139,7 +139,12 @@ class BlockTimeline(NamedTuple):
     @property
     def bounds(self) -> dict[str, float]:
         """Cycles that an iteration takes at least: for dispatch, the front end, and its busiest port."""
-        found = {DISPATCH: sum(one.slots for one in self.instructions) / self.width / len(self.iterations)}
+        in_order = all(one.dispatched is None for one in self.instructions)
+        found = {
+            ISSUE if in_order else DISPATCH: sum(one.slots for one in self.instructions)
+            / self.width
+            / len(self.iterations)
+        }
         if self.front_end is not None:
             found[FRONT_END] = self.of_iteration(self.front_end)
         if ports := self.ports:

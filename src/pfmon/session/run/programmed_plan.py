@@ -118,10 +118,8 @@ class ProgrammedPlan:
         """Whether only the execution counts of blocks are needed from the stream."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        besides = (
-            self.live or plan.following or plan.record or plan.slow or plan.surveyed or plan.watched or plan.python
-        )
-        besides = besides or plan.timeline
+        readers = (plan.following, plan.record, plan.slow, plan.surveyed, plan.watched, plan.python, plan.timeline)
+        besides = self.live or any(readers)
         return always and len(self.groups) == 1 and not besides and not self._counts_directions
 
     @property
