@@ -518,6 +518,29 @@ class CaptureReporting:
 class EventSetAccounting:
     """``event_sets``: their number; ``config``: the frequencies."""
 
+# inorder/records/issue_timeline.pyx
+
+IssuedPart = tuple[int | None, int, int, int]
+Stall = tuple[int | None, int, int, int]
+IssueRun = tuple[int, int, int, list[tuple[tuple[IssuedPart, ...], Stall | None]]]
+CapturedIssues = tuple[int, int, int, int, bool, list[IssueRun]]
+
+@final
+class IssueTimeline(RecordObserver):
+    """The timeline of hot blocks on an in-order core."""
+
+    def __new__(
+        cls,
+        table: BlockTable,
+        records: Records,
+        ranges: Iterable[tuple[int, int]] = (),
+        iterations: int = 4,
+        rows: int = 1024,
+        captures: int = 64,
+        following: RecordObserver | None = None,
+    ) -> Self: ...
+    def captured(self) -> list[CapturedIssues]: ...
+
 # inorder/records/occurrences.pxd
 
 class Occurrence(IntEnum):
@@ -835,29 +858,6 @@ class RecordObserver(EventSetConsumer):
 @final
 class RecordReporting:
     """``replay``: of the blocks whose records are shown."""
-
-# inorder/records/issue_timeline.pyx
-
-IssuedPart = tuple[int | None, int, int, int]
-Stall = tuple[int | None, int, int, int]
-IssueRun = tuple[int, int, int, list[tuple[tuple[IssuedPart, ...], Stall | None]]]
-CapturedIssues = tuple[int, int, int, int, bool, list[IssueRun]]
-
-@final
-class IssueTimeline(RecordObserver):
-    """The timeline of hot blocks on an in-order core."""
-
-    def __new__(
-        cls,
-        table: BlockTable,
-        records: Records,
-        ranges: Iterable[tuple[int, int]] = (),
-        iterations: int = 4,
-        rows: int = 1024,
-        captures: int = 64,
-        following: RecordObserver | None = None,
-    ) -> Self: ...
-    def captured(self) -> list[CapturedIssues]: ...
 
 # inorder/records/records.pxd
 

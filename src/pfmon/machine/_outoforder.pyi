@@ -31,12 +31,6 @@ class CoreBlocks:
 
     def __new__(cls, table: BlockTable, timings: CoreTimings, front_end: Mapping[str, Any]) -> Self: ...
 
-# outoforder/cycle_accounting.pyx
-
-@final
-class CycleAccounting:
-    """Cycles of an out-of-order core by instruction and cause; `OutOfOrderCore` makes it."""
-
 # outoforder/core_timeline.pyx
 
 Run = tuple[int, int, int, bool, int, int, int, int]
@@ -61,3 +55,9 @@ class CoreTimeline:
     def captured(self, core: OutOfOrderCore) -> list[Captured]: ...
     def units_of(self, number: int) -> list[dict[int, int]]: ...
     def slots_of(self, number: int) -> list[int]: ...
+
+# outoforder/cycle_accounting.pyx
+
+@final
+class CycleAccounting:
+    """Cycles of an out-of-order core by instruction and cause; `OutOfOrderCore` makes it."""

@@ -196,7 +196,7 @@ class BlockTimeline(NamedTuple):
             "iteration": one.iteration,
             "address": one.address,
             "text": one.text,
-            "executed_predicate": one.held,
+            "qualified": one.held,
             "delivered": cycles(one.delivered),
             "dispatched": cycles(one.dispatched),
             "started": cycles(one.started),

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.api import Engine
-from pfmon.isa.ia64.operands import BUNDLE
 from pfmon.machine._machine import Cause
+from pfmon.program.line_tables import BUNDLE
 from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.profile.timeline import BlockTimeline, TimedInstruction, Wait, component_of
 
