@@ -31,15 +31,16 @@ def executions_text(timeline: BlockTimeline) -> str:
     """Return which executions of a block are shown."""
     count = len(timeline.iterations)
     if not timeline.repeats:
-        return f"execution {timeline.execution} of {timeline.executions}, behind which it does not run again soon"
+        return f"execution {timeline.execution} of {timeline.executions}, which does not run again soon"
+    if count == 1:
+        return f"execution {timeline.execution} of {timeline.executions}"
     return f"executions {timeline.execution} to {timeline.execution + count - 1} of {timeline.executions}"
 
 
 def _heading(timeline: BlockTimeline) -> str:
-    whole = timeline.ticks / timeline.cycle
     return (
         f"# timeline of {place_text(timeline)} on {timeline.machine}\n"
-        f"# {executions_text(timeline)}, which have {whole:.0f} cycles in the run\n"
+        f"# {executions_text(timeline)}; the block has {timeline.ticks // timeline.cycle} cycles in the run\n"
     )
 
 

@@ -132,7 +132,7 @@ def test_the_text_says_where_what_and_why() -> None:
     ]
     text = timeline_text(timeline(rows, (12, 12)))
     assert "# timeline of f 0x10 (f.c:7) on m\n" in text
-    assert "# executions 5 to 6 of 10, which have 100 cycles in the run\n" in text
+    assert "# executions 5 to 6 of 10; the block has 100 cycles in the run\n" in text
     assert "3.00  cycles an iteration: 3.00 3.00\n" in text
     assert "bottleneck: dependence chain\n" in text
     assert "1.00  at least, for port p1\n" in text

@@ -57,6 +57,8 @@ cdef class CoreTimeline:
     cdef BlockHistory* kept[MAX_CAPTURES]
     cdef uint32_t count          # captures so far
     cdef Capture* open           # under way; NULL: none is
+    cdef Capture* spare          # that the next one is made in
+    cdef BlockHistory* opened    # of its block
     cdef BlockHistory* last      # of the block that ran last
     cdef int64_t retired         # before it
     cdef readonly uint64_t unlike   # parts that a graph gave other times than their execution
@@ -73,5 +75,6 @@ cdef class CoreTimeline:
     cdef bint remember(self, CoreBlock* block) noexcept nogil
     cdef void go_on(self, const CoreBlock* block) noexcept nogil
     cdef void begin_capture(self, CoreBlock* block) noexcept nogil
+    cdef void end_capture(self, bint whole) noexcept nogil
     cdef void put_run(self, const CoreState* state, const CoreBlock* block, uint32_t end) noexcept nogil
     cdef void put_delay(self, uint32_t row, uint32_t cause, uint32_t unit, bint behind, int64_t ticks) noexcept nogil

@@ -41,6 +41,7 @@ cdef class CoreTimeline:
         cdef uint32_t i
         for i in range(self.count):
             free(self.captures[i])
+        free(self.spare)
         free(self.ranges)
 
     # --- while blocks run
@@ -56,8 +57,11 @@ cdef class CoreTimeline:
         block.history.runs += 1
         if self.open != NULL:
             self.go_on(block)
-        if self.open == NULL and block.history.wanted and block.history.runs >= block.history.due:
-            self.begin_capture(block)
+        if block.history.wanted and block.history.runs >= block.history.due:
+            if self.open != NULL and gives_up(self.opened, self.open.iterations, self.open.rows):
+                self.end_capture(False)
+            if self.open == NULL:
+                self.begin_capture(block)
         if self.open == NULL:
             return False
         self.put_run(state, block, end)
@@ -81,27 +85,36 @@ cdef class CoreTimeline:
         cdef Capture* open = self.open
         cdef bint again = block.number == open.block
         if again and (open.iterations == self.iterations or open.rows >= self.rows):
-            open.whole, self.open = True, NULL
+            self.end_capture(True)
         elif open.runs == TIMELINE_ROWS or open.rows + block.length > TIMELINE_ROWS \
                 or open.delays + 3 * <uint32_t>block.length + CORE_UNITS * <uint32_t>block.part_count > TIMELINE_DELAYS:
-            self.open = NULL
+            self.end_capture(False)
         elif again:
             open.iterations += 1
 
     cdef void begin_capture(self, CoreBlock* block) noexcept nogil:
         """Begins a capture with a block, if there is a place for it."""
-        cdef int32_t place = find_place(self.kept, &self.count, self.capacity, block.history)
-        if place < 0:
+        if find_place(self.kept, &self.count, self.capacity, block.history) < 0:
             return
-        if self.captures[place] == NULL:
-            self.captures[place] = <Capture*>malloc(sizeof(Capture))
-            if self.captures[place] == NULL:
+        if self.spare == NULL:
+            self.spare = <Capture*>malloc(sizeof(Capture))
+            if self.spare == NULL:
                 self.lost = True
                 return
-        self.open = self.captures[place]
+        self.open, self.opened = self.spare, block.history
         self.open.block, self.open.execution = block.number, block.history.runs
         self.open.runs = self.open.rows = self.open.delays = self.open.whole = 0
         self.open.iterations = 1
+
+    cdef void end_capture(self, bint whole) noexcept nogil:
+        """Ends the capture, which takes its place unless there is a better one of its block."""
+        cdef Capture** place = &self.captures[self.opened.place - 1]
+        cdef Capture* one = self.open
+        one.whole, self.open = whole, NULL
+        if whole or one.iterations > 1:
+            self.opened.gave_up = False
+        if place[0] == NULL or is_better(place[0].block == one.block, one.iterations, whole, place[0].iterations, place[0].whole):
+            self.spare, place[0] = place[0], one
 
     cdef void put_run(self, const CoreState* state, const CoreBlock* block, uint32_t end) noexcept nogil:
         cdef TimelineRun* run = &self.open.run[self.open.runs]
@@ -175,12 +188,16 @@ cdef class CoreTimeline:
         cdef uint32_t i, k
         if self.lost:
             raise MemoryError
+        if self.open != NULL:
+            self.end_capture(False)
         if self.last != NULL:
             self.last.time += <uint64_t>(core.state.retired - self.retired)
             self.last = NULL
         found = []
         for i in range(self.count):
             one = self.captures[i]
+            if one == NULL or self.kept[i].place != i + 1 or one.runs == 0:
+                continue
             runs = [(one.run[k].block, one.run[k].first_row, one.run[k].end, bool(one.run[k].begins), one.run[k].delivered,
                      one.run[k].cost, one.run[k].before, one.run[k].after) for k in range(one.runs)]
             rows = [(one.row[k].run, one.row[k].instruction, bool(one.row[k].loads), one.row[k].dispatched, one.row[k].address,

@@ -32,15 +32,21 @@ GROUPS = {
     "waiting for memory": MISSES,
     "waiting for translations": MISSES,
     "stores that missed": MISSES,
-    "flushes": "mispredicted branches",
-    "cache misses": FRONT_END,
-    "TLB misses": FRONT_END,
+    "instruction cache misses": FRONT_END,
+    "instruction TLB misses": FRONT_END,
     "decoding": FRONT_END,
     "branches in the front end": FRONT_END,
     "cycles that retired": ISSUE,
 }
 """Component of the cycle breakdown -> what a block is bound by when most of its cycles are of it; others have their own
 name."""
+
+FULL_NAMES = {
+    "flushes": "mispredicted branches",
+    "cache misses": "instruction cache misses",
+    "TLB misses": "instruction TLB misses",
+}
+"""Names of components that are not clear without that of their part."""
 
 UNAVOIDABLE = ("dispatch", "cycles that retired", "the block before")
 """Causes of the time that instructions take when nothing is late: µops that dispatch in a cycle, a cycle in which they
@@ -214,8 +220,9 @@ class BlockTimeline(NamedTuple):
 
 @cache
 def component_of(cause: str) -> str:
-    """Return the component of the cycle breakdown that a cause is part of; its own name: of none."""
+    """Return the component of the cycle breakdown that a cause is part of, by a name that tells its part; its own name:
+    of none."""
     for one in COMPONENTS:
         if any(fnmatchcase(cause, pattern) for pattern in one.causes):
-            return one.name
+            return FULL_NAMES.get(one.name, one.name)
     return cause

@@ -3,7 +3,7 @@
 cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from pfmon.machine._outoforder cimport BlockHistory, MAX_CAPTURES, find_place, overlaps
+from pfmon.machine._outoforder cimport BlockHistory, MAX_CAPTURES, find_place, gives_up, is_better, overlaps
 from pfmon.stream._stream cimport BANKS, BANK_MASK, BANK_SHIFT, BlockTable
 
 cdef enum:
@@ -38,6 +38,8 @@ cdef class IssueTimeline(RecordObserver):
     cdef BlockHistory* kept[MAX_CAPTURES]
     cdef uint32_t count          # captures so far
     cdef IssueCapture* open      # under way; NULL: none is
+    cdef IssueCapture* spare     # that the next one is made in
+    cdef BlockHistory* opened    # of its block
     cdef BlockHistory** histories[BANKS]  # by bank and number
     cdef uint64_t known[BANKS]
     cdef uint64_t now            # cycles recorded before
@@ -47,6 +49,7 @@ cdef class IssueTimeline(RecordObserver):
     cdef BlockHistory* remember(self, uint64_t number) noexcept nogil
     cdef void go_on(self, uint64_t number, const ObservedBlock* block) noexcept nogil
     cdef void begin_capture(self, uint64_t number, BlockHistory* history) noexcept nogil
+    cdef void end_capture(self, bint whole) noexcept nogil
     cdef void put_items(self, const uint32_t* items, uint32_t count) noexcept nogil
     cdef list items_between(self, uint32_t first, uint32_t end, uint32_t place)
     cdef object chain_of(self, uint32_t number)

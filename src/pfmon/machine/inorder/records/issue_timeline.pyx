@@ -46,6 +46,7 @@ cdef class IssueTimeline(RecordObserver):
             free(self.histories[bank])
         for i in range(self.count):
             free(self.captures[i])
+        free(self.spare)
         free(self.ranges)
 
     # --- while blocks run
@@ -65,8 +66,11 @@ cdef class IssueTimeline(RecordObserver):
             history.time += block.now - self.now
             if self.open != NULL:
                 self.go_on(number, block)
-            if self.open == NULL and history.wanted and history.runs >= history.due:
-                self.begin_capture(number, history)
+            if history.wanted and history.runs >= history.due:
+                if self.open != NULL and gives_up(self.opened, self.open.iterations, self.open.rows):
+                    self.end_capture(False)
+                if self.open == NULL:
+                    self.begin_capture(number, history)
             if self.open != NULL:
                 self.open.run[self.open.runs].block = <uint32_t>number
                 self.open.run[self.open.runs].first_item = self.open.items
@@ -113,32 +117,41 @@ cdef class IssueTimeline(RecordObserver):
         cdef IssueCapture* open = self.open
         cdef bint again = number == open.block
         if again and (open.iterations == self.iterations or open.rows >= self.rows):
-            open.whole, self.open = True, NULL
+            self.end_capture(True)
         elif open.runs == ISSUE_RUNS or open.items + block.node_item_count + block.item_count > ISSUE_ITEMS:
-            self.open = NULL
+            self.end_capture(False)
         elif again:
             open.iterations += 1
 
     cdef void begin_capture(self, uint64_t number, BlockHistory* history) noexcept nogil:
         """Begins a capture with a block, if there is a place for it."""
-        cdef int32_t place = find_place(self.kept, &self.count, self.capacity, history)
-        if place < 0:
+        if find_place(self.kept, &self.count, self.capacity, history) < 0:
             return
-        if self.captures[place] == NULL:
-            self.captures[place] = <IssueCapture*>malloc(sizeof(IssueCapture))
-            if self.captures[place] == NULL:
+        if self.spare == NULL:
+            self.spare = <IssueCapture*>malloc(sizeof(IssueCapture))
+            if self.spare == NULL:
                 self.lost = True
                 return
-        self.open = self.captures[place]
+        self.open, self.opened = self.spare, history
         self.open.block, self.open.execution = <uint32_t>number, history.runs
         self.open.runs = self.open.items = self.open.rows = self.open.whole = 0
         self.open.iterations = 1
+
+    cdef void end_capture(self, bint whole) noexcept nogil:
+        """Ends the capture, which takes its place unless there is a better one of its block."""
+        cdef IssueCapture** place = &self.captures[self.opened.place - 1]
+        cdef IssueCapture* one = self.open
+        one.whole, self.open = whole, NULL
+        if whole or one.iterations > 1:
+            self.opened.gave_up = False
+        if place[0] == NULL or is_better(place[0].block == one.block, one.iterations, whole, place[0].iterations, place[0].whole):
+            self.spare, place[0] = place[0], one
 
     cdef void put_items(self, const uint32_t* items, uint32_t count) noexcept nogil:
         """Keeps records; if there is no room the capture ends before their block."""
         if self.open.items + count > ISSUE_ITEMS:
             self.open.runs -= 1
-            self.open = NULL
+            self.end_capture(False)
             return
         if count:
             memcpy(self.open.item + self.open.items, items, count * sizeof(uint32_t))
@@ -156,9 +169,13 @@ cdef class IssueTimeline(RecordObserver):
         cdef uint32_t i, k, end
         if self.lost:
             raise MemoryError
+        if self.open != NULL:
+            self.end_capture(False)
         found = []
         for i in range(self.count):
             one = self.captures[i]
+            if one == NULL:
+                continue
             runs = []
             for k in range(one.runs):
                 end = one.run[k + 1].first_item if k + 1 < one.runs else one.items
