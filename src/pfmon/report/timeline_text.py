@@ -97,9 +97,8 @@ def _picture(timeline: BlockTimeline) -> str:
 
 
 def waits_text(one: TimedInstruction, cycle: int) -> str:
-    """Return why an instruction retired later than the one before, in cycles, but for what each takes."""
-    return ", ".join(
-        f"{wait.ticks / cycle:.4g} {wait.shown}{' behind it' if wait.behind else ''}"
-        for wait in one.waits
-        if wait.stalls
-    )
+    """Return why an instruction retired later than the one before, in cycles, but for what each takes; and whether it
+    was mispredicted."""
+    stalls = [wait for wait in one.waits if wait.stalls]
+    said = [f"{wait.ticks / cycle:.4g} {wait.shown}{' behind it' if wait.behind else ''}" for wait in stalls]
+    return ", ".join([*said, *(["mispredicted"] if one.mispredicted else [])])

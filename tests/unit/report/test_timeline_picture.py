@@ -125,6 +125,12 @@ def test_times_are_of_an_iteration_on_average() -> None:
     assert found["instructions"][1]["executed"] == 1.0
 
 
+def test_a_mispredicted_branch_is_said() -> None:
+    one = instruction("jne", (0, 0, 0, 4, 4), waits=[Wait("mispredicted branches", 60, behind=True)])
+    text = timeline_text(timeline([one._replace(mispredicted=True)]))
+    assert "0  jne  DR  ; 15 mispredicted branches behind it, mispredicted\n" in text
+
+
 def test_the_text_says_where_what_and_why() -> None:
     rows = [
         instruction("imul eax, ecx", (0, 0, 0, 12, 12), 0, [Wait("latencies of operations", 8)], {"p1": 4}),

@@ -78,7 +78,8 @@ class TimedInstruction(NamedTuple):
     ``delivered``: the front end has delivered its block; ``dispatched``: into the window; ``started``: at its ports, a
     load with its address; ``data``: all its operands are there, a load's among them; ``executed``: its result is;
     ``retired``: on an in-order machine the cycle in which it issued. ``slots``: µops that dispatch; ``ports``: ticks of
-    each port's work, of the units that can do it; ``held``: False: its predicate was false."""
+    each port's work, of the units that can do it; ``held``: False: its predicate was false; ``mispredicted``: it is a
+    branch that was, on an out-of-order machine."""
 
     iteration: int
     address: int
@@ -93,6 +94,7 @@ class TimedInstruction(NamedTuple):
     ports: Mapping[str, int]
     waits: tuple[Wait, ...]
     held: bool = True
+    mispredicted: bool = False
 
 
 class BlockTimeline(NamedTuple):
@@ -203,6 +205,7 @@ class BlockTimeline(NamedTuple):
             "address": one.address,
             "text": one.text,
             "qualified": one.held,
+            "mispredicted": one.mispredicted,
             "delivered": cycles(one.delivered),
             "dispatched": cycles(one.dispatched),
             "started": cycles(one.started),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 NO_UNIT, UNIT_DIVIDER = 0xFF, 17
 """core_timeline.pxd, core_state.pxd: numbers of units; those below are ports."""
+MISPREDICTED = 2
+"""scheduler.pxd, BlockEnd."""
 
 
 class CoreTicks(NamedTuple):
@@ -111,8 +113,9 @@ def _instructions(
 ) -> list[TimedInstruction]:
     found = []
     iteration, before = -1, -1
+    lasts = [run[1] - 1 for run in runs[1:]] + [len(rows) - 1]
     for (place, number, loads, dispatched, address, data, done, retired), own in zip(rows, waits, strict=True):
-        run = runs[place]
+        run, row = runs[place], len(found)
         iteration += run[3] and place != before
         before = place
         at = code.address(run[0], number)
@@ -130,6 +133,7 @@ def _instructions(
                 code.slots(run[0], number),
                 code.ports(run[0], number),
                 tuple(own),
+                mispredicted=run[2] & MISPREDICTED > 0 and row == lasts[place],
             )
         )
     return found
