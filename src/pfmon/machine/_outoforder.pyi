@@ -42,8 +42,6 @@ Captured = tuple[int, int, int, int, bool, list[Run], list[Row], list[Delay]]
 class CoreTimeline:
     """The timeline of hot blocks on an out-of-order core."""
 
-    unlike: int
-
     def __new__(
         cls,
         blocks: CoreBlocks,

@@ -1,4 +1,4 @@
-"""Timelines of an out-of-order core: the run is the same with them, their times are those of the run, and no
+"""Timelines of an out-of-order core: the run takes the same time with them, their times are those of the run, and no
 instruction starts before what it depends on is done."""
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +15,6 @@ from x86_64_host import measured
 from x86_64_random import random_program
 
 from pfmon.machine._machine import IntervalMachine
-from pfmon.machine._outoforder import CoreTimeline
 from pfmon.machine.config.core_timings import CoreKind, CoreTimings
 from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import BlockTable, Recorder
@@ -34,28 +33,34 @@ ORDERED = CoreKind.SERIALIZING | CoreKind.FENCES_STORES | CoreKind.LOCKED | Core
 
 def kept(
     name: str, table: BlockTable, words: Recorder, *, graphs: bool = True, **wanted: Any
-) -> tuple[IntervalMachine, CoreTimeline, "list[Captured]"]:
+) -> tuple[IntervalMachine, "list[Captured]"]:
     """A machine that has read a stream, and the timelines that it kept."""
     machine = machine_of(name, table, graphs)
     timeline = machine.keep_timeline(**wanted)
     words.replay(machine)
     machine.finish()
     assert timeline is not None and machine.core is not None and not machine.failure
-    return machine, timeline, timeline.captured(machine.core)
+    return machine, timeline.captured(machine.core)
 
 
 def same_run(name: str, table: BlockTable, words: Recorder) -> None:
-    """Nothing that is recorded depends on the timelines, and graphs end parts when their execution ends."""
+    """Time, and all that happens, is the same with timelines; executed parts have other shares of the causes than
+    graphs."""
     alone = machine_of(name, table, True)
     words.replay(alone)
     alone.finish()
     for graphs in (True, False):
-        machine, timeline, found = kept(name, table, words, graphs=graphs)
-        assert timeline.unlike == 0
+        machine, found = kept(name, table, words, graphs=graphs)
         assert found
-        assert (machine.cycles, machine.occurrences()) == (alone.cycles, alone.occurrences())
+        assert (machine.cycles, machine.time(), machine.occurrences()) == (
+            alone.cycles,
+            alone.time(),
+            alone.occurrences(),
+        )
+        stalls = sum(cycles for *_, cycles in machine.bubbles())
+        assert machine.records.cycles_with_issue() + stalls == machine.cycles
         if graphs:
-            assert machine.bubbles() == alone.bubbles()
+            assert machine.core and machine.core.from_graphs > 100
 
 
 @diagonal
@@ -103,7 +108,7 @@ def test_iterations_take_the_cycles_that_the_run_counts_for_them(name: str, mach
     """A run of the stream up to an execution has the cycles at which the timeline has its iteration begin."""
     table, recorder = read(example(name))
     words = recorder.words()
-    one, _, found = kept(machine, table, recorder)
+    one, found = kept(machine, table, recorder)
     assert one.core is not None
     compared = 0
     for block, runs, _, execution, whole, of_runs, rows, delays in found[:3]:
@@ -167,7 +172,7 @@ def test_instructions_of_random_code_start_behind_what_they_depend_on(seed: int,
         def describe(number: int, schedules: Any = schedules, known: dict[int, Any] = known) -> Mapping[str, Any]:
             return known.setdefault(number, schedules.description(number)) if number not in known else known[number]
 
-        _, _, found = kept(name, table, words, captures=64)
+        _, found = kept(name, table, words, captures=64)
         assert sum(check_dependences(one, describe) for one in found) > 500
 
 
@@ -178,8 +183,9 @@ def test_ports_do_the_work_of_the_executed_uops(name: str, machine: str) -> None
     """One cycle for each micro-operation that has a port, however it is spread over several."""
     table, words = read(example(name))
     schedules = compiled().Schedules(table, CoreTimings(load(machine, ()), table.instruction_names or []), True)
-    one, timeline, found = kept(machine, table, words)
-    assert one.core is not None
+    one, found = kept(machine, table, words)
+    timeline = one.keep_timeline()
+    assert timeline is not None and one.core is not None
     ticks = one.core.ticks
     data_ports = machine.startswith("zen") is False
     for block in {run[0] for each in found for run in each[5]}:
@@ -196,27 +202,27 @@ def test_ports_do_the_work_of_the_executed_uops(name: str, machine: str) -> None
 
 def test_a_block_in_a_range_is_kept_though_others_have_more_cycles() -> None:
     table, words = read(example("sort"))
-    _, _, everything = kept("skylake", table, words)
+    _, everything = kept("skylake", table, words)
     last = everything[-1][0]
     ip = table.block(last).ip
-    _, _, found = kept("skylake", table, words, ranges=[(ip, ip + 1)], captures=1)
+    _, found = kept("skylake", table, words, ranges=[(ip, ip + 1)], captures=1)
     assert [one[0] for one in found] == [last]
 
 
 def test_captures_are_those_of_the_blocks_with_most_cycles() -> None:
     table, words = read(example("sort"))
-    _, _, everything = kept("skylake", table, words, captures=64)
-    _, _, few = kept("skylake", table, words, captures=3)
+    _, everything = kept("skylake", table, words, captures=64)
+    _, few = kept("skylake", table, words, captures=3)
     assert [one[0] for one in few[:2]] == [one[0] for one in everything[:2]]
     assert len(few) == 3
 
 
 def test_a_timeline_has_so_many_iterations_and_instructions() -> None:
     table, words = read(example("sort"))
-    _, _, found = kept("skylake", table, words, iterations=2)
+    _, found = kept("skylake", table, words, iterations=2)
     assert sum(run[3] for run in found[0][5]) == 2
     assert found[0][4]
-    _, _, found = kept("skylake", table, words, iterations=64, rows=40)
+    _, found = kept("skylake", table, words, iterations=64, rows=40)
     first = found[0]
     whole = sum(run[3] for run in first[5])
     assert whole < 64 and 40 <= len(first[6]) < 40 + len(first[6]) / whole * 3

@@ -95,8 +95,8 @@ cdef inline void occupy_units(OutOfOrderCore self, CoreBlock* block, CorePart* p
 
 
 cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part, const Response* responses,
-                          uint32_t count, bint captured) noexcept nogil:
-    """Runs a part of a block; ``captured``: its timeline is kept."""
+                          uint32_t count) noexcept nogil:
+    """Runs a part of a block."""
     cdef CoreState* state = &self.state
     cdef BlockTimes* times = &self.times
     cdef PartGraph* graph
@@ -104,8 +104,6 @@ cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part,
     if may_be_full(self, part):
         self.wait_for_room(part)
     began = state.dispatch
-    if captured:
-        self.timeline.execute_beside(&self.figures, state, block, part, responses, count, times)
     graph = part.graph
     if times.response != count:
         graph = find_graph(self, part, responses + times.response, count - times.response)
@@ -117,8 +115,6 @@ cdef inline void run_part(OutOfOrderCore self, CoreBlock* block, CorePart* part,
         if graph.responses:
             bring_lines(self, graph)
     occupy_units(self, block, part, began)
-    if captured:
-        self.timeline.end_part(state, part)
     if part.stores:
         commit(self, block, part)
     if max(state.retired, state.committed) - began > self.shortest:
@@ -167,7 +163,7 @@ cdef class OutOfOrderCore:
     """``graphs``: False: each part of a block is executed."""
 
     def __cinit__(self, bint graphs=True):
-        self.uses_graphs = graphs
+        self.uses_graphs = self.may_use_graphs = graphs
         self.accounting = CycleAccounting()
         self.accounting.begin(&self.figures, &self.times)
 
@@ -238,7 +234,6 @@ cdef class OutOfOrderCore:
         cdef CorePart* part = block.parts
         cdef CorePart* last = part + block.part_count
         cdef int64_t decoded
-        cdef bint captured = False
         times.began, times.response, times.delays = state.dispatch, 0, 0
         times.arrives, times.commits, times.bytes = NEVER, 0, 0
         if count:
@@ -250,10 +245,10 @@ cdef class OutOfOrderCore:
         if not block.listed:
             self.accounting.list_block(block)
         decoded = max(state.front_end, times.began - self.figures.lead) + block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
-        if self.timeline is not None:
-            captured = self.timeline.begin_block(state, block, end)
+        if self.timeline is not None and self.timeline.begin_block(state, block, end):
+            self.captured, self.uses_graphs = True, False
         while part < last:
-            run_part(self, block, part, responses, count, captured)
+            run_part(self, block, part, responses, count)
             part += 1
         if end & (END_MISPREDICTED | END_REDIRECTED):
             self.redirect(block, decoded, end)
@@ -261,8 +256,9 @@ cdef class OutOfOrderCore:
             state.front_end, state.front_cause = max(decoded, state.dispatch - self.figures.lead), DELAY_FRONT_END
         if state.dispatch > state.retired:
             self.catch_up(block, DELAY_BRANCH if end & END_MISPREDICTED else times.cause)
-        if captured:
+        if self.captured:
             self.timeline.end_block(state, DELAY_BRANCH if end & END_MISPREDICTED else times.cause)
+            self.captured, self.uses_graphs = False, self.may_use_graphs
         count_cycles(self)
         if state.dispatch - state.epoch > 1 << EPOCH_TICKS:
             move_epoch(state)
@@ -349,7 +345,11 @@ cdef class OutOfOrderCore:
         cdef BlockTimes* times = &self.times
         cdef uint32_t first = times.delays, i
         self.executed += 1
+        if self.captured:
+            self.timeline.begin_part(&self.state)
         execute(&self.figures, &self.state, block, part, responses, count, times)
+        if self.captured:
+            self.timeline.put_part(block, part, times, first)
         if not self.accounting.detailed:
             for i in range(first, times.delays):
                 self.accounting.add(block, times.delay[i].instruction, times.delay[i].cause, times.delay[i].ticks)

@@ -61,16 +61,14 @@ cdef class CoreTimeline:
     cdef BlockHistory* opened    # of its block
     cdef BlockHistory* last      # of the block that ran last
     cdef int64_t retired         # before it
-    cdef readonly uint64_t unlike   # parts that a graph gave other times than their execution
+    cdef const CorePart* part    # that ran last of the block; NULL: none has so far
+    cdef int64_t part_retired    # before it; then when its last instruction retires, but for its units
     cdef bint lost               # there was no memory
-    cdef CoreState state         # in which a part is executed beside
-    cdef BlockTimes times
 
     cdef bint begin_block(self, const CoreState* state, CoreBlock* block, uint32_t end) noexcept nogil
-    cdef void execute_beside(self, const CoreFigures* figures, const CoreState* state, const CoreBlock* block,
-                             const CorePart* part, const Response* responses, uint32_t count,
-                             const BlockTimes* times) noexcept nogil
-    cdef void end_part(self, const CoreState* state, const CorePart* part) noexcept nogil
+    cdef void begin_part(self, const CoreState* state) noexcept nogil
+    cdef void put_part(self, const CoreBlock* block, const CorePart* part, const BlockTimes* times, uint32_t first) noexcept nogil
+    cdef void end_part(self, const CoreState* state) noexcept nogil
     cdef void end_block(self, const CoreState* state, uint32_t cause) noexcept nogil
     cdef bint remember(self, CoreBlock* block) noexcept nogil
     cdef void go_on(self, const CoreBlock* block) noexcept nogil

@@ -5,14 +5,12 @@ A capture begins with an execution of a block and ends when that block has run s
 runs between. A block is captured at its first execution, and anew at four times as many each time: so what is kept is of its second
 half or so, when caches and predictors know it. So many captures are kept, those of the blocks with most cycles.
 
-The parts of a block that is captured are executed beside (scheduler.pyx), from a copy of the core's state: so times of each
-instruction are known, and the run is the same as without. A part that the core runs by a graph ends at the same time; `unlike`
-counts those that do not.
+The parts of a block that is captured are executed, not run by their graphs (scheduler.pyx): so times of each instruction are known, and the
+run takes the same time as without.
 """
 
 cimport cython
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
 
 from pfmon.stream._stream cimport BlockHead
 
@@ -123,49 +121,54 @@ cdef class CoreTimeline:
         run.delivered, run.cost = state.front_end, block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
         run.before = run.after = state.retired
         self.open.runs += 1
+        self.part = NULL
 
-    cdef void execute_beside(self, const CoreFigures* figures, const CoreState* state, const CoreBlock* block,
-                             const CorePart* part, const Response* responses, uint32_t count,
-                             const BlockTimes* times) noexcept nogil:
-        """Executes a part from a copy of the core's state, and keeps the times of its instructions."""
-        cdef BlockTimes* to = &self.times
+    cdef void begin_part(self, const CoreState* state) noexcept nogil:
+        """A part is about to be executed."""
+        self.end_part(state)
+        self.part_retired = state.retired
+
+    cdef void put_part(self, const CoreBlock* block, const CorePart* part, const BlockTimes* times, uint32_t first) noexcept nogil:
+        """Keeps the times of the instructions of a part that was executed; ``first``: the first of its delays."""
         cdef TimelineRow* row = self.open.row + self.open.rows
-        cdef uint32_t first_row = self.open.rows, i
-        memcpy(&self.state, state, sizeof(CoreState))
-        to.began, to.response, to.delays, to.cause, to.waited = times.began, times.response, 0, times.cause, times.waited
-        to.bytes, to.short_wait, to.arrives, to.commits = times.bytes, times.short_wait, times.arrives, times.commits
-        memcpy(to.store, times.store, block.accesses * sizeof(StoreTimes))
-        memcpy(to.line, times.line, block.accesses * sizeof(int64_t))
-        execute(figures, &self.state, block, part, responses, count, to)
+        cdef uint32_t i
         for i in range(part.first, part.end):
             row.run, row.instruction = self.open.runs - 1, <uint8_t>i
             row.loads = loads_of(block, &instructions_of(block)[i])
-            row.dispatched, row.address, row.data, row.done = to.dispatched[i], to.address[i], to.data[i], to.done[i]
+            row.dispatched, row.address, row.data, row.done = times.dispatched[i], times.address[i], times.data[i], times.done[i]
             row.retired = 0
             row += 1
+        row = self.open.row + self.open.rows
+        for i in range(first, times.delays):
+            self.put_delay(self.open.rows + times.delay[i].instruction - part.first, times.delay[i].cause, NO_UNIT, False,
+                           times.delay[i].ticks)
+            row[times.delay[i].instruction - part.first].retired += times.delay[i].ticks
+        for i in range(part.end - part.first):
+            self.part_retired += row[i].retired
+            row[i].retired = self.part_retired
+        self.part = part
         self.open.rows += part.end - part.first
-        for i in range(to.delays):
-            self.put_delay(first_row + to.delay[i].instruction - part.first, to.delay[i].cause, NO_UNIT, False, to.delay[i].ticks)
-            self.open.row[first_row + to.delay[i].instruction - part.first].retired += to.delay[i].ticks
-        put_retirement(self.open.row + first_row, part.end - part.first, state.retired)
 
-    cdef void end_part(self, const CoreState* state, const CorePart* part) noexcept nogil:
-        """A part has run, and its units have done their work: its last instruction waited for them."""
-        cdef int64_t retired = self.state.retired, done
-        cdef uint32_t last = self.open.rows - 1, i
-        for i in range(part.units):
-            done = state.epoch + state.ready[UNITS + part.unit[i].unit]
-            if done > retired:
-                self.put_delay(last, DELAY_DIVIDER if part.unit[i].unit == UNIT_DIVIDER else DELAY_PORT, part.unit[i].unit, False,
-                               done - retired)
-                retired = done
-        self.open.row[last].retired = retired
-        self.unlike += retired != state.retired
+    cdef void end_part(self, const CoreState* state) noexcept nogil:
+        """The part that was executed last, if any, has run: its units have done their work, for which its last instruction waited."""
+        cdef int64_t done
+        cdef uint32_t i
+        if self.part == NULL:
+            return
+        for i in range(self.part.units):
+            done = state.epoch + state.ready[UNITS + self.part.unit[i].unit]
+            if done > self.part_retired:
+                self.put_delay(self.open.rows - 1, DELAY_DIVIDER if self.part.unit[i].unit == UNIT_DIVIDER else DELAY_PORT,
+                               self.part.unit[i].unit, False, done - self.part_retired)
+                self.part_retired = done
+        self.open.row[self.open.rows - 1].retired = self.part_retired
+        self.part = NULL
 
     cdef void end_block(self, const CoreState* state, uint32_t cause) noexcept nogil:
         """The block has run, and retirement has caught up with dispatch."""
         cdef TimelineRun* run = &self.open.run[self.open.runs - 1]
         cdef uint32_t last = self.open.rows - 1
+        self.end_part(state)
         run.after = state.retired
         if state.retired > self.open.row[last].retired:
             self.put_delay(last, cause, NO_UNIT, True, state.retired - self.open.row[last].retired)
@@ -237,11 +240,3 @@ cdef uint8_t loads_of(const CoreBlock* block, const CoreInstruction* one) noexce
         if core_accesses_of(block)[k].reads:
             return True
     return False
-
-
-cdef void put_retirement(TimelineRow* row, uint32_t count, int64_t retired) noexcept nogil:
-    """Puts when instructions retire; they have by how much later each does than the one before."""
-    cdef uint32_t i
-    for i in range(count):
-        retired += row[i].retired
-        row[i].retired = retired
