@@ -173,7 +173,7 @@ class BlockTimeline(NamedTuple):
             for wait in one.waits:
                 named = GROUPS.get(wait.cause, wait.cause)
                 groups[f"{PORT} {wait.port}" if wait.port and wait.port != "divider" else named] += wait.ticks
-        return groups.most_common(1)[0][0] if groups else largest
+        return max(groups, key=lambda name: groups[name]) if groups else largest
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that --json prints; times in cycles."""
