@@ -148,6 +148,30 @@ def test_counts_are_the_same_with_a_timeline(program: list[str]) -> None:
     assert alone.timeline is None and alone.to_dict()["timeline"] is None
 
 
+@measured
+def test_a_recording_has_the_timeline_of_its_run(tmp_path: Path) -> None:
+    file = tmp_path / "run.rec"
+    library.record(file, x86("sort"), stdout=library.DEVNULL)
+    replayed = library.replay(file, timeline=True).timeline
+    live = timeline_of(x86("sort"))
+    assert replayed is not None
+    assert (replayed.function.name, replayed.iterations) == (live.function.name, live.iterations)
+    assert [one.text for one in replayed.instructions] == [one.text for one in live.instructions]
+
+
+@measured
+def test_mispredicted_branches_are_branches_behind_which_dispatch_waits() -> None:
+    found = timeline_of([str(EXAMPLES / "x86_64" / "branchy"), "20000"], ",64", pmu="skylake")
+    wrong = [number for number, one in enumerate(found.instructions) if one.mispredicted]
+    assert wrong
+    for number in wrong:
+        branch, following = (*found.instructions[number : number + 2], None)[:2]
+        if branch and following:
+            assert branch.text.startswith(("j", "ret", "call"))
+            assert following.dispatched is not None and branch.executed is not None
+            assert following.dispatched > branch.executed
+
+
 def test_code_that_does_not_run_has_no_timeline() -> None:
     done = library.run(ia64("sort"), timeline="0x10", capture=True)
     assert done.timeline is None

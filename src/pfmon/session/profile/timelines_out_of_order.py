@@ -111,7 +111,7 @@ def _iterations(runs: Sequence[Run]) -> tuple[int, ...]:
 def _instructions(
     runs: Sequence[Run], rows: Sequence[Row], waits: Sequence[Sequence[Wait]], origin: int, code: BlockCode
 ) -> list[TimedInstruction]:
-    found = []
+    found: list[TimedInstruction] = []
     iteration, before = -1, -1
     lasts = [run[1] - 1 for run in runs[1:]] + [len(rows) - 1]
     for (place, number, loads, dispatched, address, data, done, retired), own in zip(rows, waits, strict=True):
