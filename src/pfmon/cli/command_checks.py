@@ -176,6 +176,7 @@ def _more_than_counts(options: Options) -> dict[str, object]:
         "--per-block": options.per_block,
         "--per-line": options.per_line,
         "--annotate": options.annotate,
+        "--timeline": options.timeline is not None,
         "--print-interval": options.print_interval is not None,
         "--per-thread": options.per_thread,
         "--true-values": options.true_values,

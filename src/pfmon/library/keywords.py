@@ -72,6 +72,7 @@ class Keywords(TypedDict, total=False):
     per_block: bool
     per_line: bool
     annotate: str
+    timeline: str | int | bool
     symbol_file: Path
     debug_dir: Path | Sequence[Path]
     no_demangle: bool

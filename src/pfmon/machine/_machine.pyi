@@ -6,7 +6,7 @@ from typing import Self, final
 
 from typing_extensions import disjoint_base
 
-from pfmon.machine._outoforder import OutOfOrderCore
+from pfmon.machine._outoforder import CoreTimeline, OutOfOrderCore
 from pfmon.machine.config.core_timings import CoreTimings
 from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, Ring, RunCounter
@@ -517,6 +517,29 @@ class CaptureReporting:
 @final
 class EventSetAccounting:
     """``event_sets``: their number; ``config``: the frequencies."""
+
+# inorder/records/issue_timeline.pyx
+
+IssuedPart = tuple[int | None, int, int, int]
+Stall = tuple[int | None, int, int, int]
+IssueRun = tuple[int, int, int, list[tuple[tuple[IssuedPart, ...], Stall | None]]]
+CapturedIssues = tuple[int, int, int, int, bool, list[IssueRun]]
+
+@final
+class IssueTimeline(RecordObserver):
+    """The timeline of hot blocks on an in-order core."""
+
+    def __new__(
+        cls,
+        table: BlockTable,
+        records: Records,
+        ranges: Iterable[tuple[int, int]] = (),
+        iterations: int = 4,
+        rows: int = 1024,
+        captures: int = 64,
+        following: RecordObserver | None = None,
+    ) -> Self: ...
+    def captured(self) -> list[CapturedIssues]: ...
 
 # inorder/records/occurrences.pxd
 
@@ -1182,6 +1205,9 @@ class MissEvents(EventSetConsumer):
     ) -> Self: ...
     def record_events(self, executions: bool, sources: bool) -> None: ...
     def count_slots(self) -> None: ...
+    def keep_timeline(
+        self, ranges: Iterable[tuple[int, int]] = (), iterations: int = 4, rows: int = 1024, captures: int = 64
+    ) -> CoreTimeline | None: ...
     def issue_slots(self) -> tuple[int, int, int, int, int] | None: ...
     core: OutOfOrderCore | None
     records: Records

@@ -1,6 +1,6 @@
 """Types of pfmon.machine._outoforder, by file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self, final
 
 from pfmon.machine.config.core_timings import CoreTimings
@@ -17,6 +17,9 @@ class OutOfOrderCore:
 
     def __new__(cls, graphs: bool = True) -> Self: ...
     def set_figures(self, figures: Mapping[str, Any]) -> None: ...
+    @property
+    def ticks(self) -> int: ...
+    def keep_timeline(self, timeline: CoreTimeline) -> None: ...
 
 # outoforder/core_block.pyx
 
@@ -27,6 +30,29 @@ class CoreBlocks:
     table: BlockTable
 
     def __new__(cls, table: BlockTable, timings: CoreTimings, front_end: Mapping[str, Any]) -> Self: ...
+
+# outoforder/core_timeline.pyx
+
+Run = tuple[int, int, int, bool, int, int, int, int]
+Row = tuple[int, int, bool, int, int, int, int, int]
+Delay = tuple[int, int, int, bool, int]
+Captured = tuple[int, int, int, int, bool, list[Run], list[Row], list[Delay]]
+
+@final
+class CoreTimeline:
+    """The timeline of hot blocks on an out-of-order core."""
+
+    def __new__(
+        cls,
+        blocks: CoreBlocks,
+        ranges: Iterable[tuple[int, int]] = (),
+        iterations: int = 4,
+        rows: int = 1024,
+        captures: int = 64,
+    ) -> Self: ...
+    def captured(self, core: OutOfOrderCore) -> list[Captured]: ...
+    def units_of(self, number: int) -> list[dict[int, int]]: ...
+    def slots_of(self, number: int) -> list[int]: ...
 
 # outoforder/cycle_accounting.pyx
 

@@ -26,6 +26,7 @@ RUNS = [
     ["--long-smpl-periods=5", "--smpl-stacks", "-e", "data_ear_cache_lat4", *HASHMAP],
     NOPLOOP,
     ["--report", "cpi", *NOPLOOP],
+    ["--timeline=,2", *NOPLOOP],
     ["--report", "derived", "--pmu=montecito", *HASHMAP],
     ["--session-timeout=0.3", "-e", "nops_retired", example("noploop"), "100000000000"],
     ["--per-processor", "--processors=2", "-k", "-e", "ia64_inst_retired", "--system", PROCESSORS],

@@ -86,6 +86,7 @@ def ia64() -> dict[str, Case]:
             "--unlimited -e all FIB 5",
             "--guest-pmu FIB 5",
             "--guest-pmu=exact FIB 5",
+            *("--timeline FIB 5", "--timeline=main,2 --json FIB 5"),
             "-e data_ear_cache_lat4,branch_event FIB 5",
         ),
         *(f"--pmu={pmu} {words} FIB 5" for pmu in ("itanium", "montecito") for words in ("", "--report=cpi")),
@@ -173,7 +174,7 @@ X86 = {
     **{
         words: Case(words)
         for words in (
-            *("X86FIB 5", "--report=cpi X86FIB 5", "--report=html:{}/page X86FIB 5"),
+            *("X86FIB 5", "--report=cpi X86FIB 5", "--report=html:{}/page X86FIB 5", "--timeline X86FIB 5"),
             *(f"{X86_EVENTS} {words} X86FIB 5" for words in ("--json", "--per-function --annotate=main", "-v")),
             *(f"{X86_SAMPLES} {words} X86FIB 5" for words in ("", *OF_SAMPLES)),
             *(f"{X86_SAMPLES} --export={name}:{{}}/export X86FIB 5" for name in FORMS),

@@ -185,7 +185,7 @@ def test_what_was_asked_for_is_shown_and_drawn(words: Sequence[str], sections: s
         return sections.map((one) => [one.id, one.querySelectorAll("svg *").length]);
         """,
     )
-    usual = {"findings", "summary", "cycles", "functions", "callers", "flame", "code", "data", "latencies"}
+    usual = {"findings", "summary", "cycles", "functions", "callers", "flame", "code", "pipeline", "data", "latencies"}
     assert {name for name, _ in found} == usual | sections
     drawn = {"flame", "latencies"} | (sections - {"counts"})
     drawn |= {"counts"} if "--true-values" in words else set()

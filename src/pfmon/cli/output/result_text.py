@@ -31,6 +31,7 @@ def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
             "pfmon.report.profile_tables": results.split,
             "pfmon.report.task_report": plan.following or plan.controls.per_thread or plan.controls.tasks_apart,
             "pfmon.report.source_table": results.annotate,
+            "pfmon.report.timeline_text": results.timeline,
             "pfmon.report.stat_text": prepared.summary,
             "pfmon.report.csv_counts": output.csv,
             "pfmon.report.repeated_counts": output.repeat > 1,
@@ -71,9 +72,9 @@ def result_text(
 
         text += system_task_text(done.system_tasks, output.number_style)
     if prepared.summary:
-        return text + _summary(output, done, prepared, earlier)
+        return text + _summary(output, done, prepared, earlier) + _timeline(done)
     true_values = prepared.session.plan.controls.true_values
-    return text + counted_text(output, done, prepared.usual, true_values, earlier)
+    return text + counted_text(output, done, prepared.usual, true_values, earlier) + _timeline(done)
 
 
 def _megahertz(prepared: Prepared) -> int:
@@ -178,6 +179,15 @@ def _report(output: OutputOptions, done: Run) -> str:
     from pfmon.report.cpi_report import cpi_text
 
     return cpi_text(done.cpi, output.number_style, done.finding)
+
+
+def _timeline(done: Run) -> str:
+    """Return the text of --timeline."""
+    if done.timeline is None:
+        return ""
+    from pfmon.report.timeline_text import timeline_text
+
+    return f"\n{timeline_text(done.timeline)}"
 
 
 def _profiles(output: OutputOptions, done: Run) -> str:

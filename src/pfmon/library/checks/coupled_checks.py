@@ -43,6 +43,7 @@ def the_core_is_not_stopped(options: Options) -> None:
             "--slow": options.slow,
             "--report=html": options.collect_report,
             "--report=c2c": options.report == "c2c",
+            "--timeline": options.timeline is not None,
         },
         NOT_WITH_TWO,
     )

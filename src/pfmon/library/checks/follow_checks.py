@@ -17,6 +17,7 @@ def following_goes_alone(options: Options) -> None:
             "--record": options.record,
             "--replay": options.replay,
             "--report=c2c": options.report == "c2c",
+            "--timeline": options.timeline is not None,
             "--per-function, --per-block, --per-line and --annotate": options.splits,
             "--print-interval": options.print_interval is not None,
             "several event sets (-e)": options.several_sets,

@@ -240,6 +240,7 @@ def one_has_the_pmu(options: Options) -> None:
         {
             "-e": bool(options.events) and not options.system,
             f"--report={options.report or 'html'}": bool(options.report) or options.collect_report,
+            "--timeline": options.timeline is not None,
             "--record": bool(options.record),
             "--replay": bool(options.replay),
             "--insecure": options.insecure,

@@ -49,6 +49,7 @@ def systems_run_alone(options: Options) -> None:
             "a second program": options.smt or options.smt_replay,
             "--cores": options.cores > 1 and not options.smt_threads,
             "--guest-pmu": options.guest_pmu and options.processors > 1,
+            "--timeline": options.timeline is not None,
         },
         "--system runs one image, on processors of --processors or --smt-threads: leave {} out",
         "--system",

@@ -8,6 +8,7 @@ from pfmon.engine.system_settings import TaskOffsets
 from pfmon.library.options.option import OF_RUN
 from pfmon.library.options.option_record import OptionRecord
 from pfmon.library.options.set_options import SetOptions
+from pfmon.library.options.timeline_place import TimelinePlace
 
 
 def instruction_set_named(given: Set[str]) -> str:
@@ -59,6 +60,8 @@ class Options(OptionRecord):
     per_line: bool
     annotate: str
     """The function whose instructions are listed with their counts."""
+    timeline: TimelinePlace | None
+    """The code of whose block a timeline is shown."""
 
     switch_timeout: int | None
     """In nanoseconds of the program's processor time, like print_interval."""

@@ -8,7 +8,8 @@ from typing import Any
 from pfmon.errors import PfmonError, UnknownNameError
 from pfmon.library.options import python_values
 from pfmon.library.options.kinds import DIRECTORIES, FLAG, MILLISECONDS, NAME, WORD, flag
-from pfmon.library.options.option import Kind, Option, Topic, one_of, same
+from pfmon.library.options.option import Kind, Option, Topic, once, one_of, same
+from pfmon.library.options.timeline_place import python_timeline, timeline_place
 from pfmon.pmu import IA64
 
 DEMANGLE = {True: "demangle-cpp", False: "no-demangle"}
@@ -137,6 +138,14 @@ PROFILES = Topic(
             "list a function's instructions, or a source file's lines, with their counts",
             WORD,
             "FUNCTION|FILE",
+            keyword=True,
+        ),
+        Option(
+            "timeline",
+            "show a block's pipeline by cycle: N iterations (4) of the block with most cycles, of all or in this code",
+            Kind(timeline_place, python_timeline, once("there is one timeline"), default=None),
+            "PLACE[,N]",
+            optional=True,
             keyword=True,
         ),
         Option(

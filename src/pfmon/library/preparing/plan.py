@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pfmon.engine.system_settings import CYCLES, SystemSettings
 from pfmon.errors import BadValueError, PfmonError, UnknownObjectError
+from pfmon.library.options.timeline_place import TimelinePlace
 from pfmon.library.preparing.standard_streams import Files
 from pfmon.library.resolving.request_builder import Symbols
 from pfmon.library.resolving.run_parts import Resolved
@@ -17,7 +18,7 @@ from pfmon.program.image import Program
 from pfmon.program.source_texts import SourceFile
 from pfmon.session.coupled.coupled_run import HardwareThread
 from pfmon.session.run.controls import Controls, Trigger
-from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.run.run_plan import RunPlan, TimelineRequest
 from pfmon.session.sampling.sampling_period import Sampling
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def plan_of(
         collect_calls=context.stacks and parts.buffer is None,
         collect_edges=context.edges and parts.buffer is None,
         shared_lines=results.report == "c2c",
+        timeline=_timeline(results.timeline, loaded.linked),
         threaded=context.threaded and not (_is_clock(guest.system) and context.hardware_thread is None),
         guest_pmu=execution.guest_pmu,
         watched=context.watched,
@@ -169,6 +171,21 @@ def _annotated(name: str, symbols: Symbols) -> tuple[int, int] | SourceFile | st
         if found := symbols.source(name):
             return found
         raise
+
+
+def _timeline(wanted: TimelinePlace | None, symbols: Symbols) -> TimelineRequest | None:
+    """Return the block of which a timeline is wanted, where its code is known."""
+    if wanted is None:
+        return None
+    place: tuple[int, int] | str | None = None
+    if wanted.address is not None:
+        place = (wanted.address, wanted.address + 1)
+    elif wanted.name:
+        try:
+            place = symbols.code(wanted.name)
+        except UnknownObjectError:
+            place = wanted.name
+    return TimelineRequest(place, wanted.text, wanted.iterations)
 
 
 def _splits_counts_of_page(parts: Resolved) -> bool:

@@ -139,6 +139,7 @@ class Prepared:
         asked = request(counting.sets, counting.of_all, parts.processor.model, symbols)
         options_need_events(counting.events, asked.requests)
         needed = not recording or parts.results.split or parts.results.report or parts.results.page
+        needed = needed or parts.results.timeline is not None
         return LoadedProgram(load() if needed else None, asked.requests, symbols, linked, awaited), asked
 
     def run(

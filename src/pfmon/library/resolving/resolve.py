@@ -341,6 +341,7 @@ def _results(options: Options) -> Results:
         options.per_line,
         options.annotate,
         options.demangle,
+        options.timeline,
     )
 
 

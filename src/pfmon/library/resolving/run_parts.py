@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pfmon.engine.guest_settings import GuestSettings
 from pfmon.engine.system_settings import SystemSettings
 from pfmon.library.options.set_options import SetOptions
+from pfmon.library.options.timeline_place import TimelinePlace
 from pfmon.machine.config.machine_figures import MachineFigures
 from pfmon.pmu import get
 from pfmon.pmu.model.pmu_model import PmuModel
@@ -121,7 +122,8 @@ class TriggerOptions(NamedTuple):
 class Results(NamedTuple):
     """What is to be known after the run. ``report``: cpi, derived, or ""; ``page``: the data of an HTML report;
     ``functions``, ``blocks``, ``lines``: counts split by them; ``annotate``: the function whose instructions are
-    listed, or ""; ``demangle``: C++ names as programmers write them."""
+    listed, or ""; ``demangle``: C++ names as programmers write them; ``timeline``: where the block is of which a
+    timeline is shown, None: of none."""
 
     report: str
     page: bool
@@ -130,6 +132,7 @@ class Results(NamedTuple):
     lines: bool
     annotate: str
     demangle: bool
+    timeline: TimelinePlace | None
 
     @property
     def split(self) -> bool:

@@ -56,15 +56,16 @@ class Run:
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``lines`` (per_line),
     ``annotated`` (annotate with a function), ``source`` (annotate with a source file), ``intervals`` (print_interval),
-    ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``shared`` (report="c2c"), ``output`` and ``error_output``
-    (capture). ``samples`` (long_smpl_periods; none if on_samples took them), ``exact`` (smpl_truth): true counts of the
-    sampled event by instruction, address | slot, and with branch_filter ``exact_edges``: of the taken branches that it
-    lets through, by (source, target); ``surveyed`` (report="html"): the data of `to_html`. ``finding``: the largest
-    cause of stalls, if the default events were counted, or report="cpi", and it has more than a third of the cycles
-    (session.profile.finding). ``notes``: options without, or with approximate, effect, and messages about the program.
-    ``calls``: all of them, for exports of the command line. ``sources``: the texts of source files by path, of a
-    recording that keeps them. ``python`` (per_function, per_line; None: the program has no Python functions): the
-    counts by Python function and line (session.profile.python_profile)."""
+    ``cpi`` (report="cpi"), ``derived`` (report="derived"), ``shared`` (report="c2c"), ``timeline`` (timeline; None,
+    too: its code did not run), ``output`` and ``error_output`` (capture). ``samples`` (long_smpl_periods; none if
+    on_samples took them), ``exact`` (smpl_truth): true counts of the sampled event by instruction, address | slot, and
+    with branch_filter ``exact_edges``: of the taken branches that it lets through, by (source, target); ``surveyed``
+    (report="html"): the data of `to_html`. ``finding``: the largest cause of stalls, if the default events were
+    counted, or report="cpi", and it has more than a third of the cycles (session.profile.finding). ``notes``: options
+    without, or with approximate, effect, and messages about the program. ``calls``: all of them, for exports of the
+    command line. ``sources``: the texts of source files by path, of a recording that keeps them. ``python``
+    (per_function, per_line; None: the program has no Python functions): the counts by Python function and line
+    (session.profile.python_profile)."""
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class Run:
         self.finding = outcome.finding
         self.calls = outcome.calls
         self.shared = outcome.shared
+        self.timeline = outcome.timeline
         self.sources = outcome.sources
         self.python = outcome.python
         self._by_function = outcome.profile.by_function() if outcome.surveyed and outcome.profile else ()
@@ -124,14 +126,14 @@ class Run:
 
     def to_dict(self, header: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return the object that --json prints. Keys: pfmon (version), pmu, command, exit_status, signal, stopped
-        (null, "timeout", "interrupt", "terminate" (SIGTERM), "hangup" (SIGHUP) or "stop"), instructions, seconds
-        (real, user, system), events (Count.to_dict); intervals (null without print_interval); header is null, or has
-        date, hostname and system (--with-header); machine (name, and changes: FIGURE=VALUE), engine (null for a
-        recording) and programming as ProgrammingRecord.to_dict has them; notes (texts); profile (null, or events,
-        functions, blocks, lines, annotated, source, each null if not requested); report (null, Cpi.to_dict or
-        DerivedReport.to_dict); finding (null, or share, cause, place); samples (null, or Sample.to_dict of
-        each); tasks (null, or TaskCounts.to_dict of each); threads (null, or ThreadCounts.to_dict of each);
-        system_tasks (null, or SystemTaskCounts.to_dict of each)."""
+        (null, "timeout", "interrupt", "terminate" (SIGTERM), "hangup" (SIGHUP) or "stop"), instructions, seconds (real,
+        user, system), events (Count.to_dict); intervals (null without print_interval); header is null, or has date,
+        hostname and system (--with-header); machine (name, and changes: FIGURE=VALUE), engine (null for a recording)
+        and programming as ProgrammingRecord.to_dict has them; notes (texts); profile (null, or events, functions,
+        blocks, lines, annotated, source, each null if not requested); report (null, Cpi.to_dict or
+        DerivedReport.to_dict); timeline (null, or BlockTimeline.to_dict); finding (null, or share, cause, place);
+        samples (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each); threads (null, or
+        ThreadCounts.to_dict of each); system_tasks (null, or SystemTaskCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
@@ -150,6 +152,7 @@ class Run:
             "notes": list(self.notes),
             "profile": self._profile(),
             "report": self._report(),
+            "timeline": self.timeline.to_dict() if self.timeline else None,
             "finding": self.finding._asdict() if self.finding else None,
             "samples": None if self.samples is None else self.samples.to_dict(),
             "tasks": None if self.tasks is None else [task.to_dict() for task in self.tasks],

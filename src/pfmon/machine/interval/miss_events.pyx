@@ -59,6 +59,15 @@ cdef class MissEvents(EventSetConsumer):
         """Counts what the slots of dispatch went to (`issue_slots`), too. Before the stream begins."""
         self.counts_slots = self.core is not None
 
+    def keep_timeline(self, ranges=(), uint32_t iterations=4, uint32_t rows=1024, uint32_t captures=64):
+        """Keeps the timeline of hot blocks, too; arguments as of `CoreTimeline`. Returns it; None: the machine has no times of instructions.
+        Before the stream begins."""
+        if self.core is None:
+            return None
+        timeline = CoreTimeline(self.plans.cores, ranges, iterations, rows, captures)
+        self.core.keep_timeline(timeline)
+        return timeline
+
     def issue_slots(self):
         """Slots of dispatch so far by what they went to; None: they are not counted. Micro-operations, those of instructions that have
         several, slots in which dispatch waited for the front end, those of whole cycles of that, and slots behind mispredicted branches."""

@@ -22,6 +22,9 @@ cdef class OutOfOrderCore:
     cdef BlockTimes times        # of the block that ran last
     cdef CycleAccounting accounting
     cdef bint uses_graphs
+    cdef bint may_use_graphs     # ... but for blocks whose timeline is kept
+    cdef CoreTimeline timeline   # None: none is kept
+    cdef bint captured           # the timeline of the block that runs is kept
     cdef int64_t cycle           # of dispatch
     cdef int64_t cycle_ticks     # when it began
     cdef uint64_t reciprocal     # of the ticks of a cycle, times 2^32

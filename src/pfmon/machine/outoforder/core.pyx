@@ -163,7 +163,7 @@ cdef class OutOfOrderCore:
     """``graphs``: False: each part of a block is executed."""
 
     def __cinit__(self, bint graphs=True):
-        self.uses_graphs = graphs
+        self.uses_graphs = self.may_use_graphs = graphs
         self.accounting = CycleAccounting()
         self.accounting.begin(&self.figures, &self.times)
 
@@ -203,6 +203,15 @@ cdef class OutOfOrderCore:
         self.station_hidden = <int32_t>self.buffers[RESERVATION_STATION].hidden
         self.full[RESERVATION_STATION] = self.buffers[RESERVATION_STATION].size
 
+    @property
+    def ticks(self) -> int:
+        """Ticks of a cycle."""
+        return self.figures.ticks
+
+    def keep_timeline(self, CoreTimeline timeline):
+        """Keeps the timeline of hot blocks, too. Before the stream begins."""
+        self.timeline = timeline
+
     cdef int make_buffer(self, CoreBuffer* buffer, int64_t entries) except -1:
         """Makes a buffer of so many entries; no more than `width` of them are taken in a cycle."""
         buffer.size, buffer.mask = <int32_t>entries, 1
@@ -236,6 +245,8 @@ cdef class OutOfOrderCore:
         if not block.listed:
             self.accounting.list_block(block)
         decoded = max(state.front_end, times.began - self.figures.lead) + block.cost[end & END_TAKEN][end >> END_SOURCE_SHIFT]
+        if self.timeline is not None and self.timeline.begin_block(state, block, end):
+            self.captured, self.uses_graphs = True, False
         while part < last:
             run_part(self, block, part, responses, count)
             part += 1
@@ -245,6 +256,9 @@ cdef class OutOfOrderCore:
             state.front_end, state.front_cause = max(decoded, state.dispatch - self.figures.lead), DELAY_FRONT_END
         if state.dispatch > state.retired:
             self.catch_up(block, DELAY_BRANCH if end & END_MISPREDICTED else times.cause)
+        if self.captured:
+            self.timeline.end_block(state, DELAY_BRANCH if end & END_MISPREDICTED else times.cause)
+            self.captured, self.uses_graphs = False, self.may_use_graphs
         count_cycles(self)
         if state.dispatch - state.epoch > 1 << EPOCH_TICKS:
             move_epoch(state)
@@ -331,7 +345,11 @@ cdef class OutOfOrderCore:
         cdef BlockTimes* times = &self.times
         cdef uint32_t first = times.delays, i
         self.executed += 1
+        if self.captured:
+            self.timeline.begin_part(&self.state)
         execute(&self.figures, &self.state, block, part, responses, count, times)
+        if self.captured:
+            self.timeline.put_part(block, part, times, first)
         if not self.accounting.detailed:
             for i in range(first, times.delays):
                 self.accounting.add(block, times.delay[i].instruction, times.delay[i].cause, times.delay[i].ticks)

@@ -104,6 +104,7 @@ cdef struct CoreBlock:           # then its instructions, its accesses, and thei
     uint16_t uops, slots         # executed, and dispatched
     uint16_t heavy               # slots of instructions that have several
     uint8_t partial              # while it is made: the last flags were written but for the carry flag
+    BlockHistory* history        # NULL: no timeline is kept
 
 
 cdef inline uint64_t mixed(uint64_t hash, uint64_t word) noexcept nogil:
@@ -183,6 +184,7 @@ cdef class CoreBlocks:
     cdef void describe_part(self, CoreBlock* block, CorePart* part) noexcept nogil
     cdef void load_units(self, CoreBlock* block, const CoreInstruction* one, uint32_t ports, int32_t begin,
                          UnitLoads* loads) noexcept nogil
+    cdef int spread_part(self, CoreBlock* block, const CorePart* part, list to) except -1
     cdef void fuse(self, CoreBlock* block, const CoreTiming* jump) noexcept nogil
     cdef const CoreTiming* timing_of(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil
     cdef void put_costs(self, CoreBlock* block, const BlockInstruction* instructions, const uint8_t* payloads) noexcept nogil

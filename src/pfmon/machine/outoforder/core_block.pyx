@@ -53,6 +53,7 @@ cdef void free_block(CoreBlock* block) noexcept nogil:
         free(block.parts)
         free(block.store)
         free(block.ticks)
+        free(block.history)
         free(block)
 
 
@@ -316,6 +317,23 @@ cdef class CoreBlocks:
                 spread(&self.store_data, begin, self.ticks, loads)
         if one.divider and ports == 1:
             use_unit(loads, UNIT_DIVIDER, begin, one.divider)
+
+    cdef int spread_part(self, CoreBlock* block, const CorePart* part, list to) except -1:
+        """Adds, by instruction, the ticks for which each unit works for a part: those of `describe_part`, one instruction after the other."""
+        cdef UnitLoads loads, before
+        cdef uint32_t i, k, ports
+        cdef int32_t begin
+        memset(&loads, 0, sizeof(loads))
+        for ports in range(1, MAX_UOP_PORTS + 1):
+            begin = 0
+            for i in range(part.first, part.end):
+                before = loads
+                self.load_units(block, &instructions_of(block)[i], ports, begin, &loads)
+                begin += instructions_of(block)[i].slots * self.slot_ticks
+                for k in range(CORE_UNITS):
+                    if loads.load[k] != before.load[k]:
+                        to[i][k] = to[i].get(k, 0) + loads.load[k] - before.load[k]
+        return 0
 
     cdef const CoreTiming* timing_of(self, const BlockInstruction* instruction, const uint8_t* payload) noexcept nogil:
         """Returns the timing of an instruction; NULL: out of memory."""

@@ -99,7 +99,8 @@ cdef struct BlockTimes:          # of a block that runs
     int64_t commits              # ticks in which no other store is committed
     int64_t dispatched[MAX_INSTRUCTIONS]  # by instruction: it dispatches,
     int64_t data[MAX_INSTRUCTIONS]     # ... its operands are ready,
-    int64_t address[MAX_INSTRUCTIONS]  # ... and those of its addresses
+    int64_t address[MAX_INSTRUCTIONS]  # ... and those of its addresses,
+    int64_t done[MAX_INSTRUCTIONS]     # ... it has executed
     Delay delay[MAX_DELAYS]
     StoreTimes store[MAX_BLOCK_ACCESSES]  # by access
     int64_t line[MAX_BLOCK_ACCESSES]      # by access: its line arrives, if it was in flight

@@ -265,7 +265,7 @@ cdef void execute(const CoreFigures* figures, CoreState* state, const CoreBlock*
         for k in range(one.first_access, one.first_access + one.accesses):
             if accesses[k].writes:
                 done = max(done, store(figures, state, k, address, done, responses, response_count, times))
-        times.dispatched[i], times.data[i], times.address[i] = begin, data, address
+        times.dispatched[i], times.data[i], times.address[i], times.done[i] = begin, data, address, done
         if max(data, address) > begin + times.short_wait:
             times.waiting += waiting_uops(one, accesses, data - begin, address - begin, times.short_wait)
         if one.kind & (CORE_SERIALIZING | CORE_MICROCODED | CORE_FENCES_STORES):

@@ -308,6 +308,7 @@ samples();
 sourceLines();
 sourceFiles();
 code();
+timelines();
 memory();
 tabs.first?.();
 finish();

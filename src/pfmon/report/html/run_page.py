@@ -9,6 +9,7 @@ from pfmon.program.source_texts import SourceTexts
 from pfmon.report.html.page import D3, FLAME, PLOT, page
 from pfmon.report.html.sample_tree import SampleTree
 from pfmon.report.html.source_files import SourceFiles
+from pfmon.report.html.timeline_data import timeline_data
 from pfmon.report.programming_record import ProgrammingRecord, programming_lines
 from pfmon.session.profile.call_graph import CallGraph
 from pfmon.session.profile.code_profile import Function, ProfileRow, Source
@@ -23,7 +24,8 @@ from pfmon.session.run.report_collector import CollectedReport, DataView
 from pfmon.version import VERSION
 
 SCRIPTS = (
-    *("flame.js", "run_functions.js", "run_findings.js", "run_sources.js", "run_code.js", "run_memory.js", "run.js"),
+    *("flame.js", "run_functions.js", "run_findings.js", "run_sources.js", "run_code.js", "run_timeline.js"),
+    *("run_memory.js", "run.js"),
 )
 MAX_CALLS = 8000
 """Maximum number of pairs of caller and callee: those with most cycles."""
@@ -101,6 +103,7 @@ def run_data(
         "lines": [[files.number(one.file, one.line), one.line, *one.counts] for one in surveyed.places.lines],
         "listings": _listings(surveyed, sources),
         "sources": [[files.number(file, line), line] for file, line in sources],
+        "timelines": [timeline_data(one) for one in surveyed.timelines],
         "calls": _calls(surveyed),
         "graph": _graph(surveyed.graph, functions),
         "samples": samples.to_data() if samples else None,

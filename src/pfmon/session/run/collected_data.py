@@ -1,14 +1,16 @@
-"""Readers of a run's stream beside its counts: of a report on the machine, of calls, of lines that threads share."""
+"""Readers of a run's stream beside its counts: of a report on the machine, of calls, of lines that threads share, of a
+block's timeline."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from pfmon.engine.api import Engine
+from pfmon.errors import LostError, PfmonError
 from pfmon.machine.config.machine_figures import MachineFigures
-from pfmon.session.run.run_plan import RunPlan, planned_machine
+from pfmon.session.run.run_plan import RunPlan, TimelineRequest, planned_machine
 from pfmon.stream._stream import Consumer, Tee
 
 if TYPE_CHECKING:
@@ -17,15 +19,17 @@ if TYPE_CHECKING:
     from pfmon.program.loaded_objects import LoadedObjects
     from pfmon.session.profile.call_rows import ExactCalls
     from pfmon.session.profile.shared_lines import SharedLinesReport
+    from pfmon.session.profile.timeline import BlockTimeline
     from pfmon.session.run.report_collector import CollectedReport, ReportCollector
+    from pfmon.session.run.timeline_collector import TimelineCollector
 
 
 class CollectedData:
     """The reports that a plan requests beside its counts. ``figures``: figures of the machine whose cycles the reports
     show; None: no report needs a machine.
 
-    Attributes: ``report``, ``calls`` and ``shared``, as `RunOutcome` has them; None until `finish`, or unless the plan
-    wants them."""
+    Attributes: ``report``, ``calls``, ``shared`` and ``timeline``, as `RunOutcome` has them; None until `finish`, or
+    unless the plan wants them; ``notes``: on these."""
 
     def __init__(self, plan: RunPlan, engine: Engine, figures: MachineFigures | None) -> None:
         self._plan, self._engine = plan, engine
@@ -35,6 +39,9 @@ class CollectedData:
         self.report: CollectedReport | None = None
         self.calls: ExactCalls | None = None
         self.shared: SharedLinesReport | None = None
+        self._timeline = self._make_timeline() if plan.timeline else None
+        self.timeline: BlockTimeline | None = None
+        self.notes: list[str] = []
 
     def _make_collector(self, figures: MachineFigures) -> ReportCollector:
         from pfmon.session.run.report_collector import ReportCollector
@@ -61,10 +68,21 @@ class CollectedData:
         cores.coherent.watch()
         return cores
 
+    def _make_timeline(self) -> TimelineCollector:
+        from pfmon.session.run.timeline_collector import TimelineCollector
+
+        return TimelineCollector(planned_machine(self._plan), self._engine, self._plan)
+
     @property
     def running(self) -> AbstractContextManager[object]:
-        """The machine's thread, if one runs."""
-        return self._collector.running if self._collector else nullcontext()
+        """The machines' threads, if any run."""
+        return self._running()
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        report = self._collector.running if self._collector else nullcontext()
+        with report, self._timeline.running if self._timeline else nullcontext():
+            yield
 
     def beside(self, reader: Consumer) -> Consumer:
         """Return the consumer of the stream that lets ``reader`` read it too."""
@@ -72,6 +90,8 @@ class CollectedData:
             reader = self._collector.beside(reader)
         if self._cores:
             reader = Tee(self._cores, reader)
+        if self._timeline:
+            reader = self._timeline.beside(reader)
         return Tee(self._lines, reader) if self._lines else reader
 
     def finish(self, objects: Callable[[], LoadedObjects]) -> None:
@@ -85,5 +105,20 @@ class CollectedData:
             if self._cores:
                 self._cores.finish()
             self.shared = shared_lines_report(self._lines, objects(), plan.demangle, engine.table, self._cores)
+        if self._timeline and plan.timeline:
+            self._finish_timeline(self._timeline, plan.timeline, objects())
         if self._collector and plan.collect_calls:
             self.calls = self._collector.calls(engine)
+
+    def _finish_timeline(self, collector: TimelineCollector, wanted: TimelineRequest, objects: LoadedObjects) -> None:
+        from pfmon.session.run.timeline_collector import nothing_ran
+
+        try:
+            self.timeline = collector.finish(self._engine, objects)
+        except LostError:
+            raise
+        except PfmonError as error:
+            self.notes.append(f"--timeline={wanted.text}: {error}")
+            return
+        if self.timeline is None:
+            self.notes.append(nothing_ran(wanted))

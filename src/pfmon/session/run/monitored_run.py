@@ -377,6 +377,7 @@ class Session:
         self, ending: ExitReport | None, times: Times, counts: list[Count], notes: Sequence[str]
     ) -> RunOutcome:
         assert self._collected
+        notes = [*notes, *self._collected.notes]
         if self._damage:
             notes = [*notes, f"{self._damage}; the counts are those up to there"]
         return RunOutcome(
@@ -391,6 +392,7 @@ class Session:
             surveyed=self._collected.report,
             calls=self._collected.calls,
             shared=self._collected.shared,
+            timeline=self._collected.timeline,
             sources=getattr(self.engine, "sources", {}),
         )
 
@@ -442,7 +444,7 @@ class Session:
 
 
 def _perf_map(plan: RunPlan) -> ObjectFile | None:
-    names = plan.profile or plan.surveyed or plan.report or plan.finding or plan.sampling
+    names = plan.profile or plan.surveyed or plan.report or plan.finding or plan.sampling or plan.timeline
     if not names or plan.replay or plan.engine not in ("x86_64", "qemu"):
         return None
     from pfmon.program.perf_map import PerfMap

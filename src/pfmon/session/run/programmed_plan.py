@@ -70,6 +70,7 @@ class ProgrammedPlan:
                 "pfmon.session.profile.python_profile": plan.python is not None,
                 "pfmon.session.profile.finding": plan.finding,
                 "pfmon.session.profile.shared_lines": plan.shared_lines,
+                "pfmon.session.run.timeline_collector": plan.timeline,
             }
         )
         if (
@@ -79,7 +80,8 @@ class ProgrammedPlan:
             or plan.deferred
             or plan.finding
             or plan.report
-            or (plan.shared_lines)
+            or plan.shared_lines
+            or plan.timeline
         ):
             import_line_reader()
 
@@ -109,16 +111,15 @@ class ProgrammedPlan:
     @property
     def lists_code(self) -> bool:
         """Whether code is listed after the run."""
-        return self.plan.annotate is not None or self.plan.collect_report
+        return self.plan.annotate is not None or self.plan.collect_report or self.plan.timeline is not None
 
     @property
     def adds_up(self) -> bool:
         """Whether only the execution counts of blocks are needed from the stream."""
         plan = self.plan
         always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
-        besides = (
-            self.live or plan.following or plan.record or plan.slow or plan.surveyed or plan.watched or plan.python
-        )
+        readers = (plan.following, plan.record, plan.slow, plan.surveyed, plan.watched, plan.python, plan.timeline)
+        besides = self.live or any(readers)
         return always and len(self.groups) == 1 and not besides and not self._counts_directions
 
     @property
@@ -138,7 +139,7 @@ class ProgrammedPlan:
         """Whether counting needs addresses in the stream."""
         data_triggers = any(trigger.data for trigger in self.plan.controls.triggers)
         wanted = self._wants_machine or self.plan.surveyed or data_triggers or bool(self.plan.guest_pmu)
-        wanted |= self.plan.shared_lines
+        wanted |= self.plan.shared_lines or self.plan.timeline is not None
         return wanted or any(group.wants_addresses for group in self.groups)
 
     @property

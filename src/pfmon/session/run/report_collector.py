@@ -23,6 +23,8 @@ from pfmon.session.profile.code_profile import Function, FunctionNames, Source
 from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, FunctionRow, breakdown, counted, part_queries
 from pfmon.session.profile.data_areas import Area, areas
 from pfmon.session.profile.finding import Finding, finding
+from pfmon.session.profile.kept_timelines import WantedTimelines, hottest, keep_timelines
+from pfmon.session.profile.timeline import BlockTimeline
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
@@ -64,9 +66,14 @@ class DataView(NamedTuple):
     piece: int
 
 
+OF_PAGE, PAGE_TIMELINES = WantedTimelines(iterations=6, rows=64), 3
+"""Of a page: timelines end when they have so many iterations, or instructions; their number."""
+
+
 class CollectedReport(NamedTuple):
     """The collected data, on a machine with these figures. ``causes``: the largest causes of stalls;
-    ``threads``: the number of each thread, its cycles by part, then its instructions."""
+    ``threads``: the number of each thread, its cycles by part, then its instructions; ``timelines``: of the blocks with
+    most cycles, if the machine has times of single instructions."""
 
     figures: MachineFigures
     cpi: CpiStack
@@ -76,6 +83,7 @@ class CollectedReport(NamedTuple):
     graph: CallGraph
     causes: Sequence[LargestCause]
     threads: Sequence[tuple[int, tuple[int, ...]]]
+    timelines: Sequence[BlockTimeline]
 
 
 def call_tree(
@@ -127,6 +135,7 @@ class ReportCollector:
         self.running.count_slots()
         machine = self.running.machine
         self._calls = call_tree(figures, table, self.running, controls)
+        self._timelines = keep_timelines(machine, figures, table, OF_PAGE, self._calls)
         self._misses = DataMisses(table, *self._latencies())
         machine.listen(self._misses)
         self._edges = BranchEdges(table, True, EVERY_KIND) if edges else None
@@ -168,6 +177,7 @@ class ReportCollector:
             call_graph(nodes, names),
             largest_causes(cpi, seen, names),
             self._calls.threads(),
+            hottest(self._timelines, names, engine, PAGE_TIMELINES) if self._timelines else (),
         )
 
     def _latencies(self) -> tuple[int, int]:

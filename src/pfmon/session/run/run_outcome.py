@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pfmon.session.profile.finding import Finding
     from pfmon.session.profile.python_profile import PythonProfile
     from pfmon.session.profile.shared_lines import SharedLinesReport
+    from pfmon.session.profile.timeline import BlockTimeline
     from pfmon.session.run.followed_tasks import TaskCounts
     from pfmon.session.run.report_collector import CollectedReport
     from pfmon.session.run.system_task_counts import SystemTaskCounts
@@ -38,8 +39,8 @@ class RunOutcome(NamedTuple):
     the instructions to be annotated, or the source file; ``surveyed``: the data of an HTML report; ``finding``: the
     largest cause of stalls, if it was looked for and is large; ``sources``: the texts of source files by path, of a
     recording that keeps them; ``calls``: all of them, if they were kept; ``shared``: lines of memory that threads
-    share, if they were looked for; ``python``: the counts by Python function and line, if the program has any and the
-    counts were split."""
+    share, if they were looked for; ``timeline``: that of a block, if it was wanted; ``python``: the counts by Python
+    function and line, if the program has any and the counts were split."""
 
     status: int
     counts: list[Count]
@@ -61,5 +62,6 @@ class RunOutcome(NamedTuple):
     finding: Finding | None = None
     calls: ExactCalls | None = None
     shared: SharedLinesReport | None = None
+    timeline: BlockTimeline | None = None
     sources: Mapping[str, str] = {}
     python: PythonProfile | None = None

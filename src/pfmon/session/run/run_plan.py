@@ -38,6 +38,16 @@ class ResolvedAddresses(NamedTuple):
     triggers: tuple[Trigger, ...]
 
 
+class TimelineRequest(NamedTuple):
+    """The block of which a timeline is wanted. ``place``: a range of code, of which it is the block with most cycles; a
+    name, if that is known when the program has run; None: all code; ``text``: the place as given; ``iterations``: how
+    many are shown."""
+
+    place: tuple[int, int] | str | None
+    text: str
+    iterations: int
+
+
 class FollowOptions(NamedTuple):
     """Selection of counted tasks. ``only`` and ``never``: regular expressions that an executed program's path must
     match, and must not match, to be counted; "": all, none. ``most``: maximum number of simultaneous processes."""
@@ -75,14 +85,15 @@ class RunPlan(NamedTuple):
     from; ``following``: what is counted of what the program starts; ``debug``: where separate debug files are looked
     for; ``collect_report``: look at everything, beside what counts; ``collect_calls``: keep all calls beside it, with
     cycles and instructions; ``collect_edges``: and taken branches by source and target; ``shared_lines``: find the
-    lines of memory that threads share; ``threaded``: a machine in a thread of its own; ``guest_pmu``: the program has
-    the PMU, and a machine runs (MACHINE), or only what architecture decides is counted (EXACT); there are no events
-    then; ``watched``: somebody looks at the counts while it runs; ``hardware_thread``: the hardware thread of a core
-    that it runs on; ``deferred``: says, of the files that are mapped, where ranges and triggers are whose addresses are
-    not known yet; None: no more than before; ``anew``, ``waiting``: as in StartRequest; ``python``: the loop of the
-    interpreter whose Python functions are marked; ``split_python``: events are counted by them; ``begin``: what is
-    known of a task (None: the first one) that is followed and begins, with the files that it will have mapped; None:
-    each is the program of the plan; ``system``: as in StartRequest."""
+    lines of memory that threads share; ``timeline``: keep that of a block, on a machine beside it; ``threaded``: a
+    machine in a thread of its own; ``guest_pmu``: the program has the PMU, and a machine runs (MACHINE), or only what
+    architecture decides is counted (EXACT); there are no events then; ``watched``: somebody looks at the counts while
+    it runs; ``hardware_thread``: the hardware thread of a core that it runs on; ``deferred``: says, of the files that
+    are mapped, where ranges and triggers are whose addresses are not known yet; None: no more than before; ``anew``,
+    ``waiting``: as in StartRequest; ``python``: the loop of the interpreter whose Python functions are marked;
+    ``split_python``: events are counted by them; ``begin``: what is known of a task (None: the first one) that is
+    followed and begins, with the files that it will have mapped; None: each is the program of the plan; ``system``: as
+    in StartRequest."""
 
     program: Program | None
     arguments: Sequence[bytes]
@@ -113,6 +124,7 @@ class RunPlan(NamedTuple):
     collect_calls: bool = False
     collect_edges: bool = False
     shared_lines: bool = False
+    timeline: TimelineRequest | None = None
     threaded: bool = True
     guest_pmu: str = ""
     watched: bool = False
