@@ -7,6 +7,7 @@ from typing import Self, final
 from typing_extensions import disjoint_base
 
 from pfmon.machine._outoforder import CoreTimeline, OutOfOrderCore
+from pfmon.machine.captured_timelines import CapturedIssues
 from pfmon.machine.config.core_timings import CoreTimings
 from pfmon.machine.config.machine_figures import Value
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer, Ring, RunCounter
@@ -519,11 +520,6 @@ class EventSetAccounting:
     """``event_sets``: their number; ``config``: the frequencies."""
 
 # inorder/records/issue_timeline.pyx
-
-IssuedPart = tuple[int | None, int, int, int]
-Stall = tuple[int | None, int, int, int]
-IssueRun = tuple[int, int, int, list[tuple[tuple[IssuedPart, ...], Stall | None]]]
-CapturedIssues = tuple[int, int, int, int, bool, list[IssueRun]]
 
 @final
 class IssueTimeline(RecordObserver):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Self, final
 
+from pfmon.machine.captured_timelines import Captured
 from pfmon.machine.config.core_timings import CoreTimings
 from pfmon.stream._stream import BlockTable
 
@@ -32,11 +33,6 @@ class CoreBlocks:
     def __new__(cls, table: BlockTable, timings: CoreTimings, front_end: Mapping[str, Any]) -> Self: ...
 
 # outoforder/core_timeline.pyx
-
-Run = tuple[int, int, int, bool, int, int, int, int]
-Row = tuple[int, int, bool, int, int, int, int, int]
-Delay = tuple[int, int, int, bool, int]
-Captured = tuple[int, int, int, int, bool, list[Run], list[Row], list[Delay]]
 
 @final
 class CoreTimeline:

@@ -20,7 +20,7 @@ from pfmon.machine.config.machine_config import load
 from pfmon.stream._stream import BlockTable, Recorder
 
 if TYPE_CHECKING:
-    from pfmon.machine._outoforder import Captured
+    from pfmon.machine.captured_timelines import Captured
 
 pytestmark = ASSEMBLER
 

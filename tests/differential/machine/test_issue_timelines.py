@@ -12,7 +12,7 @@ from pfmon.machine._machine import IssueTimeline, Machine
 from pfmon.stream._stream import Pipe
 
 if TYPE_CHECKING:
-    from pfmon.machine._machine import CapturedIssues, IssueRun
+    from pfmon.machine.captured_timelines import CapturedIssues, IssueRun
 
 MACHINES = ["itanium2", "montecito", "itanium"]
 

@@ -16,8 +16,8 @@ from pfmon.session.profile.timelines_out_of_order import CoreTicks, core_timelin
 from pfmon.stream._stream import BlockTable
 
 if TYPE_CHECKING:
-    from pfmon.machine._machine import CapturedIssues
-    from pfmon.machine._outoforder import Captured, CoreTimeline
+    from pfmon.machine._outoforder import CoreTimeline
+    from pfmon.machine.captured_timelines import Captured, CapturedIssues
 
 MAX_ROWS = 1024
 """Instructions of a timeline (core_timeline.pxd, TIMELINE_ROWS)."""

@@ -13,7 +13,7 @@ from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.profile.timeline import BlockTimeline, TimedInstruction, Wait, component_of
 
 if TYPE_CHECKING:
-    from pfmon.machine._machine import CapturedIssues, IssuedPart, IssueRun, Stall
+    from pfmon.machine.captured_timelines import CapturedIssues, IssuedPart, IssueRun, Stall
 
 AFTER_ISSUE = "L1D_"
 """How the causes of stalls begin that follow the issue of their instruction; they are recorded before that cycle

@@ -12,7 +12,8 @@ from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.profile.timeline import BlockTimeline, TimedInstruction, Wait, component_of
 
 if TYPE_CHECKING:
-    from pfmon.machine._outoforder import Captured, CoreTimeline, Row, Run
+    from pfmon.machine._outoforder import CoreTimeline
+    from pfmon.machine.captured_timelines import Captured, Row, Run
 
 NO_UNIT, UNIT_DIVIDER = 0xFF, 17
 """core_timeline.pxd, core_state.pxd: numbers of units; those below are ports."""
