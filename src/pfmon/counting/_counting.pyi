@@ -171,6 +171,9 @@ class Gate(Splitter):
         by_task: bool = ...,
         tasks_apart: bool = ...,
         without_idle: Iterable[int] = ...,
+        regions: OpenRegions | None = ...,
+        regions_alone: bool = ...,
+        regions_apart: bool = ...,
         due: int | None = ...,
         on_due: Callable[[], int | None] | None = ...,
     ) -> Self: ...
@@ -182,6 +185,20 @@ class Gate(Splitter):
     def set_counting(self, on: bool, up: bool | None) -> None: ...
     def set_due(self, retired: int) -> None: ...
     def trigger_hits(self) -> list[int]: ...
+    lacks_readers: bool
+    regions: OpenRegions | None
+    def sets_of_readers(self) -> list[int]: ...
+
+# live/open_regions.pyx
+
+@final
+class OpenRegions:
+    """The regions that the threads of a program are in."""
+
+    def __new__(cls, names: Sequence[bytes] = ...) -> Self: ...
+    def seen(self) -> list[tuple[bytes, bool, int, int, int]]: ...
+    @property
+    def ignored(self) -> tuple[int, int]: ...
 
 # live/live_counting.pyx
 

@@ -421,6 +421,9 @@ class Mark(IntEnum):
     CACHE_FLUSH = 32
     HW_POLICY = 33
     TASK = 34
+    REGION_NAME = 35
+    REGION_START = 36
+    REGION_STOP = 37
 
 # thread_demux.pyx
 

@@ -67,6 +67,7 @@ cdef class CallPath(CallStack):
     cdef PythonLine* lines
     cdef uint32_t* line_at       # by hash: its number; 0: none
     cdef uint32_t line_count, line_capacity
+    cdef bint uncounted          # what runs does not count
     cdef bint moved              # another function or line runs than when this was last cleared
 
     cdef void follow_stub(self, const BlockHead* head) noexcept nogil

@@ -214,7 +214,7 @@ cdef class CallPath(CallStack):
         callee of its own."""
         cdef bint bound = self.chain.linker == self.chain.at
         if not bound:
-            self.nodes[self.chain.at].calls -= 1
+            self.nodes[self.chain.at].calls -= not self.uncounted
         self.chain.at = self.nodes[self.chain.at].parent
         self.chain.fresh = self.descend(head.ip, head.file)
         self.chain.jumps = 0 if bound else self.chain.jumps + 1
@@ -228,7 +228,7 @@ cdef class CallPath(CallStack):
         if found == 0:
             return False
         self.chain.at = found
-        self.nodes[found].calls += 1
+        self.nodes[found].calls += not self.uncounted
         return True
 
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil:
@@ -309,8 +309,14 @@ cdef class CallTree(BlockIncrements):
         if block.mark_count:
             self.path.read(block.marks, block.mark_count)
 
+    cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
+        """What runs counts under the first event set; under others calls are followed alone."""
+        self.path.uncounted = event_set != 0
+
     cdef void add_length(self, uint32_t length) noexcept nogil:
         """Adds retired instructions to the running function, thread and line."""
+        if self.path.uncounted:
+            return
         self.to_node[self.monitors] += length
         self.to_thread[self.monitors] += length
         if self.to_line != NULL:
@@ -319,6 +325,8 @@ cdef class CallTree(BlockIncrements):
     cdef void add(self, const int64_t* counts) noexcept nogil:
         """Adds counts of the monitors to the running function, thread and line."""
         cdef uint32_t m
+        if self.path.uncounted:
+            return
         for m in range(self.monitors):
             self.to_node[m] += counts[m]
             self.to_thread[m] += counts[m]

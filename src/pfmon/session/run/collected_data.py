@@ -39,7 +39,8 @@ class CollectedData:
     def _make_collector(self, figures: MachineFigures) -> ReportCollector:
         from pfmon.session.run.report_collector import ReportCollector
 
-        return ReportCollector(figures, self._engine, self._plan.threaded, self._plan.collect_edges)
+        plan = self._plan
+        return ReportCollector(figures, self._engine, plan.threaded, plan.collect_edges, plan.controls.regions_alone)
 
     def _make_lines(self) -> SharedLines:
         from pfmon.session.profile.shared_lines import reader
@@ -64,6 +65,10 @@ class CollectedData:
     def running(self) -> AbstractContextManager[object]:
         """The machine's thread, if one runs."""
         return self._collector.running if self._collector else nullcontext()
+
+    def notes(self) -> list[str]:
+        """Notes on the regions that the report is of."""
+        return self._collector.notes() if self._collector else []
 
     def beside(self, reader: Consumer) -> Consumer:
         """Return the consumer of the stream that lets ``reader`` read it too."""

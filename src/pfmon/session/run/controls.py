@@ -69,6 +69,10 @@ class Controls(NamedTuple):
     """Of those counted separately, the tasks with this name are added up; "": all."""
     without_idle: tuple[int, ...] = ()
     """Numbers of the event sets for which idle tasks do not count."""
+    regions: tuple[str, ...] = ()
+    """Count only while a thread is in one of these regions of the program."""
+    per_region: bool = False
+    """Count each region separately, too; without `regions`, all that the program marks."""
 
     @property
     def heeds_psr_up(self) -> bool:
@@ -78,7 +82,18 @@ class Controls(NamedTuple):
     @property
     def gates(self) -> bool:
         """Whether they decide, along the stream, what is counted."""
-        return bool(self.triggers or self.of_events) or self.heeds_psr_up or self.per_thread or self.by_task
+        apart = self.per_thread or self.by_task or self.of_regions
+        return bool(self.triggers or self.of_events) or self.heeds_psr_up or apart
+
+    @property
+    def regions_alone(self) -> Controls | None:
+        """The controls of a reader of the whole run that heeds regions and nothing else; None: there are none."""
+        return Controls(regions=self.regions) if self.regions else None
+
+    @property
+    def of_regions(self) -> bool:
+        """Whether the program's marks of regions decide what is counted."""
+        return bool(self.regions) or self.per_region
 
     @property
     def of_events(self) -> bool:

@@ -18,6 +18,7 @@ from pfmon.session.run.supported import (
     check_fits,
     check_follows,
     check_guest_pmu,
+    check_regions,
     check_threads,
 )
 from pfmon.signals.signal_terms import depends_on_directions
@@ -57,6 +58,7 @@ class ProgrammedPlan:
         check_guest_pmu(bool(plan.guest_pmu), engine, plan.settings.confined)
         check_follows(plan.following is not None, engine)
         check_threads(plan.controls.per_thread, "--per-thread", engine)
+        check_regions(plan.controls.of_regions, engine)
         check_threads(plan.shared_lines, "--report=c2c", engine)
 
     def import_needed(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.counting._counting import BranchEdges, CallTree, DataMisses, Increments, RecordCounts, Tally
+from pfmon.counting._counting import BranchEdges, CallTree, DataMisses, Gate, Increments, RecordCounts, Tally
 from pfmon.counting.totals.counting_unit import stack_rate
 from pfmon.engine.api import Engine
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -23,10 +23,12 @@ from pfmon.session.profile.code_profile import Function, FunctionNames, Source
 from pfmon.session.profile.cpi_stack import NOTHING, CpiStack, FunctionRow, breakdown, counted, part_queries
 from pfmon.session.profile.data_areas import Area, areas
 from pfmon.session.profile.finding import Finding, finding
+from pfmon.session.run.controls import Controls
 from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
 from pfmon.session.run.run_plan import RunPlan
+from pfmon.session.triggers.trigger_gate import gate, unreached
 from pfmon.stream._stream import BlockTable, Consumer, Failure, Tee
 
 if TYPE_CHECKING:
@@ -80,6 +82,11 @@ def call_tree(figures: MachineFigures, table: BlockTable, running: MachineRun) -
     return tree
 
 
+def _gate_of(regions: Controls | None, table: BlockTable, reader: Consumer, running: MachineRun) -> Gate | None:
+    """Return what lets a reader, and the first event set of a machine, have the regions alone; None: they have all."""
+    return gate(regions, table, True, [reader], machine=running.machine) if regions else None
+
+
 def python_functions(calls: CallTree, engine: Engine) -> Sequence[FunctionRow]:
     """Return the Python functions of a run; none if it has called none."""
     if not engine.functions:
@@ -92,20 +99,35 @@ def python_functions(calls: CallTree, engine: Engine) -> Sequence[FunctionRow]:
 class ReportCollector:
     """Collects the data of a run; the program runs within `running`."""
 
-    def __init__(self, figures: MachineFigures, engine: Engine, threaded: bool = True, edges: bool = False) -> None:
-        """``edges``: count taken branches by source and target, too."""
+    def __init__(
+        self,
+        figures: MachineFigures,
+        engine: Engine,
+        threaded: bool = True,
+        edges: bool = False,
+        regions: Controls | None = None,
+    ) -> None:
+        """``edges``: count taken branches by source and target, too; ``regions``: count those alone, None: all."""
         self._figures = figures
+        self._controls = regions
         table = engine.table
         self._tally = Tally(table, traced=True)
-        self.running = MachineRun(figures, table, threaded=threaded and not engine.capabilities.apart)
+        event_sets = 2 if regions else 1
+        threaded = threaded and not engine.capabilities.apart
+        self.running = MachineRun(figures, table, event_sets=event_sets, threaded=threaded)
         self.running.count_slots()
         machine = self.running.machine
         self._calls = call_tree(figures, table, self.running)
         self._misses = DataMisses(table, *self._latencies())
         machine.listen(self._misses)
         self._edges = BranchEdges(table, True, EVERY_KIND) if edges else None
-        feed = self.running.feed(beside=self._tally)
-        self._consumer: Consumer = Tee(self._edges, feed) if self._edges else feed
+        counted = Tee(self._tally, self._edges) if self._edges else self._tally
+        self._gate = _gate_of(regions, table, counted, self.running)
+        if self._gate:
+            self._consumer: Consumer = self.running.feed(self._gate)
+        else:
+            feed = self.running.feed(beside=self._tally)
+            self._consumer = Tee(self._edges, feed) if self._edges else feed
 
     def beside(self, reader: Consumer) -> Consumer:
         """Return a consumer that passes the stream to a reader and to this object."""
@@ -119,9 +141,13 @@ class ReportCollector:
     def _seen(self, engine: Engine) -> RunData:
         lost = self._calls.lost or self._misses.out_of_memory
         failures = [engine.table.failure, self._tally.failure, *self.running.failures]
-        failures += [self._edges.failure] if self._edges else []
+        failures += [one.failure for one in (self._edges, self._gate) if one]
         nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])
-        return RunData(engine.table, self._tally, self.running.records())
+        return RunData(engine.table, self._tally, self.running.records([0]))
+
+    def notes(self) -> list[str]:
+        """Notes on the regions that count."""
+        return unreached(self._controls, self._gate) if self._controls else []
 
     def finish(self, engine: Engine, objects: LoadedObjects, demangle: bool) -> CollectedReport:
         """End the run and return the data. LostError: data was lost."""
@@ -181,17 +207,26 @@ class ObservedRun:
         threaded: bool = True,
         hardware_thread: HardwareThread | None = None,
         python: bool = False,
+        regions: Controls | None = None,
     ) -> None:
-        """``python``: break the cycles of Python functions down, too."""
-        self._figures, self._engine = figures, engine
+        """``python``: break the cycles of Python functions down, too; ``regions``: count those alone, None: all."""
+        self._figures, self._engine, self._controls = figures, engine, regions
         self._tally = Tally(engine.table, traced=True)
         self.running = MachineRun(
-            figures, engine.table, threaded=threaded and not engine.capabilities.apart, hardware_thread=hardware_thread
+            *(figures, engine.table),
+            event_sets=2 if regions else 1,
+            threaded=threaded and not engine.capabilities.apart,
+            hardware_thread=hardware_thread,
         )
         self.running.forget_levels()
         self.running.count_slots()
         self._calls = call_tree(figures, engine.table, self.running) if python else None
-        self.consumer = self.running.feed(beside=self._tally)
+        self._gate = _gate_of(regions, engine.table, self._tally, self.running)
+        self.consumer = self.running.feed(self._gate) if self._gate else self.running.feed(beside=self._tally)
+
+    def notes(self) -> list[str]:
+        """Notes on the regions that count."""
+        return unreached(self._controls, self._gate) if self._controls else []
 
     def breakdown(self, plan: RunPlan, objects: LoadedObjects) -> CpiStack:
         """Return the cycle breakdown; ``objects``: the object files of the code."""
@@ -205,4 +240,4 @@ class ObservedRun:
     def _seen(self) -> RunData:
         lost = [Failure.OUT_OF_MEMORY] if self._calls and self._calls.lost else []
         nothing_is_lost([self._engine.table.failure, self._tally.failure, *self.running.failures, *lost])
-        return RunData(self._engine.table, self._tally, self.running.records())
+        return RunData(self._engine.table, self._tally, self.running.records([0]))

@@ -71,6 +71,7 @@ enum {                           /* as in stream/block_table.pxd and stream_word
     CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
     MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14, MARK_THREAD = 16,
     MARK_PYTHON_CALL = 17, MARK_PYTHON_RETURN = 18, MARK_PYTHON_LINE = 19,
+    MARK_REGION_NAME = 35, MARK_REGION_START = 36, MARK_REGION_STOP = 37, MAX_REGION_NAME = 64,
     NO_INSTRUCTION = 255
 };
 

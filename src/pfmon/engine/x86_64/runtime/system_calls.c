@@ -151,6 +151,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     state->registers[RCX] = next_ip;
     state->registers[R11] = state->flags;
     put_mark(MARK_SYSTEM_CALL, area->totals ? NO_INSTRUCTION : instruction, (uint64_t)number);
+    note_region_call(number, a);
     if (number == __NR_rt_sigreturn)
         return return_from_handler();
     result = check_call(number, a);

@@ -44,6 +44,8 @@ static uint32_t in_page(uint64_t ip) {
 static void fit_to_processor(struct instruction *it) {
     if (it->feature > processor_level)
         it->kind = ILLEGAL;
+    if (is_region_mark(it))
+        it->kind = REGION_MARK;
     it->ignores_repeat = processor_level < AVX2 && it->encoding == LEGACY && it->map == TWO_BYTES
         && (it->opcode & 0xFE) == 0xBC && it->prefix == PREFIX_F3;
 }
@@ -70,7 +72,7 @@ static void decode_block(struct work *work, uint64_t ip, uint32_t most) {
         fit_to_processor(it);
         if (count_bits((used | it->registers) & EXTENDED_REGISTERS) > 8 - SPARE_REGISTERS && to->length)
             break;
-        if ((it->kind == ILLEGAL || it->kind == UNSUPPORTED || is_python_site(it, at)) && to->length)
+        if ((it->kind == ILLEGAL || it->kind == UNSUPPORTED || it->kind == REGION_MARK || is_python_site(it, at)) && to->length)
             break;
         if (it->kind != ILLEGAL)
             note_processor_result(it);
@@ -241,6 +243,9 @@ static void put_end(const struct work *work, struct block *block, const struct i
         put_record(block, false);
         put_service_exit(block, service_of[it->kind], next);
         return;
+    case REGION_MARK:            /* the runtime writes the record */
+        put_service_exit(block, EXIT_REGION, next);
+        return;
     case UNSUPPORTED:
         put_service_exit(block, EXIT_UNSUPPORTED, ip);
         return;
@@ -401,7 +406,7 @@ struct block *translate_behind(struct exit *exit) {
     struct block *block;
     work.alone = false;
     decode_block(&work, exit->target, most_instructions);
-    if (work.block.length == 0 || is_python_site(&work.instructions[0], exit->target))
+    if (work.block.length == 0 || is_python_site(&work.instructions[0], exit->target) || work.instructions[0].kind == REGION_MARK)
         return NULL;
     open_exit(exit);
     block = new_description();

@@ -1,0 +1,118 @@
+/* Marks of regions of the program (docs/regions.md): a nop of several bytes whose displacement no compiler and no assembler
+   chooses and whose base register has the address of the region's name, or a write to a file that does not exist.
+
+   The marks of the stream stand between blocks: that of a start behind the block of the nop alone, that of a stop before it. So
+   neither nop is in the region. */
+
+#include <asm/unistd.h>
+
+#include "interpreter/python.h"
+#include "runtime.h"
+#include "world/world.h"
+
+enum {
+    START = 0x2B6D6670, STOP = 0x2D6D6670,           /* "pfm+", "pfm-" in memory */
+    LONG_NOP = 0x1F,
+    NAME_PART = 4                /* bytes of a name in a mark */
+};
+
+struct name {
+    uint32_t bytes;              /* 0: none that is valid */
+    uint8_t text[MAX_REGION_NAME];
+};
+
+static bool are_wanted(void) {
+    return world.flags & HAS_REGIONS && !area->totals;
+}
+
+static void put_marks(int kind, const struct name *name) {
+    uint32_t at, i;
+    for (at = 0; at < name->bytes; at += NAME_PART) {
+        uint32_t part = 0;
+        for (i = 0; i < NAME_PART && at + i < name->bytes; i++)
+            part |= (uint32_t)name->text[at + i] << 8 * i;
+        put_mark(MARK_REGION_NAME, NO_INSTRUCTION, part);
+    }
+    put_mark(kind, NO_INSTRUCTION, name->bytes);
+}
+
+/* ---------------------------------------------------------------- the instruction */
+
+/* nop [base + START], nop [base + STOP] (SDM volume 2, NOP: 0F 1F /0); no index. */
+bool is_region_mark(const struct instruction *it) {
+    return it->displacement_size == 4 && (it->displacement == START || it->displacement == STOP) && it->opcode == LONG_NOP
+        && it->map == TWO_BYTES && it->encoding == LEGACY && (it->modrm & 0x3F) >> 3 == 0 && (it->modrm & 7) != 4
+        && !it->relative && are_wanted();
+}
+
+/* The text up to its 0; none if it is too long, or not all of it can be read. */
+static void read_name(struct name *to, uint64_t at) {
+    uint32_t i;
+    to->bytes = 0;
+    for (i = 0; i <= MAX_REGION_NAME; i++) {
+        if ((i == 0 || (at + i) % PAGE == 0) && (is_own(at + i, 1) || !can_read(at + i, 1)))
+            return;
+        if (*(const uint8_t *)(at + i) == 0)
+            break;
+        if (i < MAX_REGION_NAME)
+            to->text[i] = *(const uint8_t *)(at + i);
+    }
+    to->bytes = i <= MAX_REGION_NAME ? i : 0;
+}
+
+/* The record of a block that is such an instruction alone, and its mark. */
+void record_region_mark(const struct block *block) {
+    const struct announcement *announced = block->announced;
+    struct instruction it;
+    struct name name;
+    decode(&it, sizes_of(announced) + announced->length, announced->bytes);
+    read_name(&name, state->registers[field_rm(&it)]);
+    if (it.displacement == STOP)
+        put_marks(MARK_REGION_STOP, &name);
+    begin_record(block, 0);
+    end_words();
+    if (it.displacement == START)
+        put_marks(MARK_REGION_START, &name);
+}
+
+/* ---------------------------------------------------------------- the call */
+
+/* The rest of a text behind a word; NULL: it begins otherwise. */
+static const uint8_t *behind(const char *word, const uint8_t *text, uint64_t bytes, uint32_t *rest) {
+    uint32_t i;
+    for (i = 0; word[i]; i++)
+        if (i >= bytes || text[i] != (uint8_t)word[i])
+            return NULL;
+    *rest = (uint32_t)(bytes - i);
+    return text + i;
+}
+
+/* write and pwrite of "pfmon:start NAME" or "pfmon:stop NAME" to file -1. */
+void note_region_call(int64_t number, const uint64_t *a) {
+    static const char start[] = "pfmon:start ", stop[] = "pfmon:stop ";
+    uint8_t text[MAX_REGION_NAME + sizeof(start)];
+    struct name name;
+    const uint8_t *from;
+    uint32_t bytes, i;
+    int kind = MARK_REGION_START;
+    if ((number != __NR_pwrite64 && number != __NR_write) || (int32_t)a[0] != -1 || !are_wanted())
+        return;
+    bytes = a[2] < sizeof(text) ? (uint32_t)a[2] : sizeof(text);
+    if (bytes == 0 || is_own(a[1], bytes) || !can_read(a[1], bytes))
+        return;
+    memcpy(text, (const void *)a[1], bytes);
+    from = behind(start, text, bytes, &name.bytes);
+    if (!from) {
+        kind = MARK_REGION_STOP;
+        from = behind(stop, text, bytes, &name.bytes);
+    }
+    if (!from)
+        return;
+    while (name.bytes && (from[name.bytes - 1] == 0 || from[name.bytes - 1] == '\n'))
+        name.bytes--;            /* the end of a line, or of a string */
+    if (name.bytes > MAX_REGION_NAME)
+        name.bytes = 0;
+    for (i = 0; i < name.bytes; i++)
+        name.text[i] = from[i];
+    put_marks(kind, &name);
+}
