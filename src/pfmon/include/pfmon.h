@@ -4,7 +4,7 @@
        ...
        PFMON_STOP("sort");
 
-   and in C++, to the end of the scope:
+   and in C++ (from C++11 on), to the end of the scope:
 
        PFMON_REGION("sort");
 
@@ -18,9 +18,11 @@
 
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__ILP32__)
 
-/* nop [rax + "pfm+"], nop [rax + "pfm-"] */
-#define PFMON_START(name) __asm__ volatile("nopl 0x2b6d6670(%0)" : : "a"((const char *)(name)) : "memory")
-#define PFMON_STOP(name) __asm__ volatile("nopl 0x2d6d6670(%0)" : : "a"((const char *)(name)) : "memory")
+/* nop [rax + "pfm+"], nop [rax + "pfm-"]: bytes, as assemblers have two dialects */
+#define PFMON_MARK(name, sign) \
+    __asm__ volatile(".byte 0x0f, 0x1f, 0x80, 0x70, 0x66, 0x6d, " #sign : : "a"((const char *)(name)) : "memory")
+#define PFMON_START(name) PFMON_MARK(name, 0x2b)
+#define PFMON_STOP(name) PFMON_MARK(name, 0x2d)
 
 #elif defined(__GNUC__) && defined(__ia64__) && defined(__LP64__)
 
@@ -58,7 +60,7 @@ private:
 
 #define PFMON_JOINED_(a, b) a##b
 #define PFMON_JOINED(a, b) PFMON_JOINED_(a, b)
-#define PFMON_REGION(name) ::pfmon::region PFMON_JOINED(pfmon_region_, __LINE__)(name)
+#define PFMON_REGION(name) ::pfmon::region PFMON_JOINED(pfmon_region_, __COUNTER__)(name)
 
 #endif
 

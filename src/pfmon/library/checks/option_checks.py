@@ -54,7 +54,7 @@ def confinement_is_to_a_directory(options: Options) -> None:
 
 
 def _check_regions(options: Options) -> None:
-    if options.regions or options.per_region:
+    if options.region or options.per_region:
         from pfmon.library.checks.region_checks import each_region_is_counted_alone, regions_are_of_one_program
 
         regions_are_of_one_program(options)

@@ -8,7 +8,7 @@ from pfmon.library.options.run_options import Options
 
 def regions_are_of_one_program(options: Options) -> None:
     """Marks are those of a user program; two on one core are read by one machine."""
-    if not (options.regions or options.per_region):
+    if not (options.region or options.per_region):
         return
     refuse(
         {

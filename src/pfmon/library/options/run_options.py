@@ -76,7 +76,7 @@ class Options(OptionRecord):
     stop_event: str
     """EVENT:N: counting stops when it has happened so often since."""
 
-    regions: Sequence[str]
+    region: Sequence[str]
     """Names of the regions of the program in which counting is on; none: everywhere."""
     per_region: bool
 

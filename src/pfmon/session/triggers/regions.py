@@ -11,6 +11,8 @@ from pfmon.session.run.programmed_pmu import Count
 
 REGION_SETS = 64
 """Maximum number of ways in which the regions of a run nest that are counted separately (gate.pxd)."""
+OF_OPTION = "--region: "
+"""The beginning of notes on regions that were never entered: of several tasks, one that enters them is enough."""
 OUTSIDE = ""
 """Instead of a region's name: outside of all."""
 
@@ -65,10 +67,11 @@ def region_notes(controls: Controls, regions: OpenRegions | None) -> list[str]:
     if regions is None:
         return []
     seen = seen_regions(regions)
-    others = [one.name for one in seen if not one.counted]
-    marked = f"; it marks {_listed(others)}" if others else "; it marks no other" if len(seen) > 1 else ""
     unseen = [one.name for one in seen if one.counted and not one.entered]
-    notes = [f"--region: the program never entered {name}{marked}" for name in unseen]
+    others = [one.name for one in seen if not one.counted]
+    notes = [f"{OF_OPTION}the program never entered {name}" for name in unseen]
+    if unseen and others:
+        notes.append(f"{OF_OPTION}the program marks {_listed(others)}")
     if not seen:
         notes.append("--per-region: the program marked no region")
     for one in seen:

@@ -1,7 +1,7 @@
 """Marks of regions of the program: a nop with a number that compilers and assemblers do not choose (docs/regions.md).
 
-It is a block of its own. The mark of a start stands behind the block, that of a stop before it, so that neither nop is in
-the region.
+It is a block of its own, whether regions are wanted or not, so that cycles are the same. The mark of a start stands
+behind the block, that of a stop before it, so that neither nop is in the region.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t, uint8_t
@@ -16,9 +16,9 @@ cdef enum:
     NAME_REGISTER = 14           # has the address of the name
 
 
-cdef inline bint is_marking(const Cpu* cpu, const Row* row, const Instruction* ins) noexcept nogil:
-    """Whether an instruction is such a nop, of any unit, and marks are wanted."""
-    return (cpu.regions != 0 and row.kind & NOP != 0 and row.attributes.effect != EFFECT_PAUSE
+cdef inline bint is_region_mark(const Row* row, const Instruction* ins) noexcept nogil:
+    """Whether an instruction is such a nop, of any unit."""
+    return (row.kind & NOP != 0 and row.attributes.effect != EFFECT_PAUSE
             and (ins.imm == REGION_STARTS or ins.imm == REGION_STOPS))
 
 

@@ -153,13 +153,18 @@ cdef bint is_guarded(Row* row, Instruction* ins, bint illegal) noexcept nogil:
     return row.predicated == PREDICATED_GUARD and row.guarded == NULL
 
 
+cdef inline bint marks_region(const Cpu* cpu, const Row* row, const Instruction* ins) noexcept nogil:
+    """Whether a nop puts a mark into the stream."""
+    return cpu.regions != 0 and is_region_mark(row, ins)
+
+
 cdef uint32_t op_count(Cpu* cpu, BlockCache* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:
     """The number of operations of the instruction."""
     cdef bint guarded = is_guarded(row, ins, illegal)
     if illegal:
         return 1 + guarded
     if row.kind & NOP:
-        return guarded + is_marking(cpu, row, ins)
+        return guarded + marks_region(cpu, row, ins)
     return (guarded + 1 + (ins.disabled_floats != 0) + (blocks.trace != 0 and row.emit == EMIT_MEMORY)
             + (ins.first_floats != 0))
 
@@ -190,7 +195,7 @@ cdef Op* emit(Cpu* cpu, BlockCache* blocks, Block* block, Op* op, Row* row, Inst
         op.run = illegal_operation
         return op + 1
     if row.kind & NOP:
-        if is_marking(cpu, row, ins):
+        if marks_region(cpu, row, ins):
             op[0] = plain
             op.run = mark_region
             op.imm = ins.imm

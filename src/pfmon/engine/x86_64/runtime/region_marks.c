@@ -1,8 +1,8 @@
 /* Marks of regions of the program (docs/regions.md): a nop of several bytes whose displacement no compiler and no assembler
    chooses and whose base register has the address of the region's name, or a write to a file that does not exist.
 
-   The marks of the stream stand between blocks: that of a start behind the block of the nop alone, that of a stop before it. So
-   neither nop is in the region. */
+   The nop is a block of its own, whether regions are wanted or not, so that cycles are the same. The marks of the stream stand
+   between blocks: that of a start behind the nop's, that of a stop before it. So neither nop is in the region. */
 
 #include <asm/unistd.h>
 
@@ -21,7 +21,7 @@ struct name {
     uint8_t text[MAX_REGION_NAME];
 };
 
-static bool are_wanted(void) {
+bool wants_regions(void) {
     return world.flags & HAS_REGIONS && !area->totals;
 }
 
@@ -42,7 +42,7 @@ static void put_marks(int kind, const struct name *name) {
 bool is_region_mark(const struct instruction *it) {
     return it->displacement_size == 4 && (it->displacement == START || it->displacement == STOP) && it->opcode == LONG_NOP
         && it->map == TWO_BYTES && it->encoding == LEGACY && (it->modrm & 0x3F) >> 3 == 0 && (it->modrm & 7) != 4
-        && !it->relative && are_wanted();
+        && !it->relative;
 }
 
 /* The text up to its 0; none if it is too long, or not all of it can be read. */
@@ -95,7 +95,7 @@ void note_region_call(int64_t number, const uint64_t *a) {
     const uint8_t *from;
     uint32_t bytes, i;
     int kind = MARK_REGION_START;
-    if ((number != __NR_pwrite64 && number != __NR_write) || (int32_t)a[0] != -1 || !are_wanted())
+    if ((number != __NR_pwrite64 && number != __NR_write) || (int32_t)a[0] != -1 || !wants_regions())
         return;
     bytes = a[2] < sizeof(text) ? (uint32_t)a[2] : sizeof(text);
     if (bytes == 0 || is_own(a[1], bytes) || !can_read(a[1], bytes))

@@ -206,6 +206,7 @@ void take_registers_in_block(const struct block *block, const uint64_t *host);
 const uint8_t *begin_record(const struct block *block, uint32_t slots);
 
 /* region_marks.c */
+bool wants_regions(void);
 bool is_region_mark(const struct instruction *it);
 void record_region_mark(const struct block *block);
 void note_region_call(int64_t number, const uint64_t *a);

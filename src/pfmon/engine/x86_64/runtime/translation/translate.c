@@ -201,6 +201,17 @@ static void put_gather(struct block *block, const struct instruction *it, uint64
     put_service_exit(block, EXIT_GATHER, next);
 }
 
+/* A mark of a region: its record, which the runtime writes, begins or ends with the region. */
+static void put_region_mark(struct block *block, const struct instruction *it, uint64_t next) {
+    if (!wants_regions()) {
+        put_copy(it, block->temporary);
+        block->branch_at = emitted;
+        put_direct_exit(block, next, false);
+        return;
+    }
+    put_service_exit(block, EXIT_REGION, next);
+}
+
 /* The instruction that ends a block, and the exits. */
 static void put_end(const struct work *work, struct block *block, const struct instruction *it, uint64_t ip) {
     uint64_t next = ip + it->length, target = next + (uint64_t)it->immediate;
@@ -243,8 +254,8 @@ static void put_end(const struct work *work, struct block *block, const struct i
         put_record(block, false);
         put_service_exit(block, service_of[it->kind], next);
         return;
-    case REGION_MARK:            /* the runtime writes the record */
-        put_service_exit(block, EXIT_REGION, next);
+    case REGION_MARK:
+        put_region_mark(block, it, next);
         return;
     case UNSUPPORTED:
         put_service_exit(block, EXIT_UNSUPPORTED, ip);
@@ -401,12 +412,17 @@ struct block *translate(uint64_t ip, uint32_t most, bool alone, bool indirectly)
     return block;
 }
 
+/* Whether the runtime writes the record of a block, which so begins a path. */
+static bool begins_with_region(const struct work *it) {
+    return it->instructions[0].kind == REGION_MARK && wants_regions();
+}
+
 /* Translate the code that an exit of the last block leads to, as the next one of its path; NULL: there is none. */
 struct block *translate_behind(struct exit *exit) {
     struct block *block;
     work.alone = false;
     decode_block(&work, exit->target, most_instructions);
-    if (work.block.length == 0 || is_python_site(&work.instructions[0], exit->target) || work.instructions[0].kind == REGION_MARK)
+    if (work.block.length == 0 || is_python_site(&work.instructions[0], exit->target) || begins_with_region(&work))
         return NULL;
     open_exit(exit);
     block = new_description();
