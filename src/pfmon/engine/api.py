@@ -94,7 +94,8 @@ class StartRequest(NamedTuple):
     marked in the stream, as far as the engine can; ``anew``: `run` raises ExecutedError when the program executes
     another one in its own process, if the engine can let another one count that; ``waiting``: the process of such an
     error, which executes ``program`` now; ``system``: the bare system that the program is an image of, None: it
-    runs under Linux; ``regions``: its marks of regions are in the stream (docs/regions.md)."""
+    runs under Linux; ``regions``: its marks of regions are in the stream (docs/regions.md);
+    ``regions_alone``: what is outside of them need not be."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -116,6 +117,7 @@ class StartRequest(NamedTuple):
     waiting: WaitingProcess | None = None
     system: SystemSettings | None = None
     regions: bool = False
+    regions_alone: bool = False
 
 
 class Capabilities(NamedTuple):

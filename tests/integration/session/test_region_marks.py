@@ -13,7 +13,7 @@ from host_programs import RUNS_X86_64, needs
 from ia64_program import DATA, EXIT, write_program
 
 from pfmon import run
-from pfmon.include import FOLDER
+from pfmon.cli.include import FOLDER
 
 EVENT = "INSTRUCTIONS_RETIRED"
 SPIN = 'static void spin(long n) { __asm__ volatile("1: dec %0; jnz 1b" : "+r"(n)); }\n'

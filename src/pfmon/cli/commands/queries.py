@@ -47,11 +47,11 @@ def query_text(options: Options, output: OutputOptions, command: Sequence[str] =
         case "version":
             return f"pfmon {VERSION}\n"
         case "include-dir":
-            from pfmon.include import FOLDER
+            from pfmon.cli.include import FOLDER
 
             return f"{FOLDER}\n"
         case "cflags":
-            from pfmon.include import FOLDER
+            from pfmon.cli.include import FOLDER
 
             return f"{shlex.quote(f'-I{FOLDER}')}\n"
         case "pmu-info":

@@ -133,6 +133,7 @@ class Session:
             waiting=plan.waiting,
             system=plan.system,
             regions=bool(plan.record) or plan.controls.of_regions,
+            regions_alone=self._programmed.adds_up_regions,
         )
 
     def _monitoring(self) -> FollowRules | None:

@@ -116,12 +116,23 @@ class ProgrammedPlan:
     @property
     def adds_up(self) -> bool:
         """Whether only the execution counts of blocks are needed from the stream."""
+        return self._counts_always(self.plan.controls) and not self._counts_directions
+
+    @property
+    def adds_up_regions(self) -> bool:
+        """Whether nothing of what is outside of the program's regions is needed from the stream."""
         plan = self.plan
-        always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
+        always = self._counts_always(plan.controls._replace(regions=()))
+        return bool(plan.controls.regions) and always and not self.wants_addresses
+
+    def _counts_always(self, controls: Controls) -> bool:
+        """Whether one event set counts during the whole run by these controls, and nothing looks at it."""
+        plan = self.plan
         besides = (
             self.live or plan.following or plan.record or plan.slow or plan.surveyed or plan.watched or plan.python
         )
-        return always and len(self.groups) == 1 and not besides and not self._counts_directions
+        always = controls._replace(ear_seed=Controls().ear_seed) == Controls()
+        return always and len(self.groups) == 1 and not besides
 
     @property
     def _counts_directions(self) -> bool:

@@ -189,6 +189,7 @@ struct area {                    /* the head of the area */
     char executed[MAX_PATH_BYTES];    /* the last executed program */
     uint32_t processor_results;  /* a bit for each executed instruction whose result is the host's processor's
                                     (engine/x86_64/runtime/processor_results.c) */
+    uint64_t silent;             /* the x86_64 engine: instructions outside of regions, of which the stream has none */
     struct handover handover;
     struct request request;
 };

@@ -131,7 +131,7 @@ cdef class PluginReader:
     def retired(self):
         """Instructions retired so far; the last block counts whole until its end is known."""
         if self.in_line is not None and not self.totals:
-            return self.in_line.retired
+            return self.in_line.retired + self.shared.silent
         return self.shared.retired + <uint64_t>self.adjusted
 
     @property

@@ -6,14 +6,17 @@
 
 #include <asm/unistd.h>
 
+#include "countdown.h"
 #include "interpreter/python.h"
 #include "runtime.h"
+#include "threads/thread.h"
 #include "world/world.h"
 
 enum {
     START = 0x2B6D6670, STOP = 0x2D6D6670,           /* "pfm+", "pfm-" in memory */
     LONG_NOP = 0x1F,
-    NAME_PART = 4                /* bytes of a name in a mark */
+    NAME_PART = 4,               /* bytes of a name in a mark */
+    MOST_CHANGES = 1000          /* each empties the table of indirect branches: from then on all code writes the stream */
 };
 
 struct name {
@@ -22,7 +25,50 @@ struct name {
 };
 
 bool wants_regions(void) {
-    return world.flags & HAS_REGIONS && !area->totals;
+    return world.flags & HAS_REGIONS && (!area->totals || world.flags & REGIONS_ALONE);
+}
+
+/* ---------------------------------------------------------------- outside of regions */
+
+static uint32_t changes;         /* between inside and outside */
+
+/* Where nobody looks at what is outside of regions, code there writes no stream: the blocks' counters alone, for the clock. */
+void record_as_region_wants(void) {
+    const struct thread_regions *own = &running->regions;
+    uint32_t silent = own->count == 0 && !own->lost && changes < MOST_CHANGES;
+    if (!(world.flags & REGIONS_ALONE) || in_child || area->totals == silent)
+        return;
+    changes++;
+    area->totals = silent;
+    choose_translations(shares_memory);
+}
+
+/* The instructions that the stream lacks, when the process ends. */
+void publish_silent(void) {
+    if (world.flags & REGIONS_ALONE && !in_child)
+        area->silent = count_runs();
+}
+
+/* Follow the running thread into a region, or out of it. A mark that is not valid only makes the stream longer. */
+static void follow_region(int kind, const struct name *name) {
+    struct thread_regions *own = &running->regions;
+    uint64_t hash = 0xCBF29CE484222325u;
+    uint32_t i;
+    if (in_child)
+        return;
+    for (i = 0; i < name->bytes; i++)
+        hash = (hash ^ name->text[i]) * 0x100000001B3u;
+    if (kind == MARK_REGION_START && own->count == MAX_OPEN_REGIONS)
+        own->lost = true;
+    else if (kind == MARK_REGION_START)
+        own->open[own->count++] = hash;
+    else
+        for (i = own->count; i > 0; i--)
+            if (own->open[i - 1] == hash) {
+                own->open[i - 1] = own->open[--own->count];
+                break;
+            }
+    record_as_region_wants();
 }
 
 static void put_marks(int kind, const struct name *name) {
@@ -60,6 +106,19 @@ static void read_name(struct name *to, uint64_t at) {
     to->bytes = i <= MAX_REGION_NAME ? i : 0;
 }
 
+/* The block of such an instruction alone, in the stream or in its counter. */
+static void record_block(const struct block *block) {
+    if (!area->totals) {
+        begin_record(block, 0);
+        end_words();
+        return;
+    }
+    if (block->counter)
+        ++*block->counter;
+    if (counting_paths && !counting_down)
+        take_off_instructions(1);
+}
+
 /* The record of a block that is such an instruction alone, and its mark. */
 void record_region_mark(const struct block *block) {
     const struct announcement *announced = block->announced;
@@ -69,10 +128,10 @@ void record_region_mark(const struct block *block) {
     read_name(&name, state->registers[field_rm(&it)]);
     if (it.displacement == STOP)
         put_marks(MARK_REGION_STOP, &name);
-    begin_record(block, 0);
-    end_words();
+    record_block(block);
     if (it.displacement == START)
         put_marks(MARK_REGION_START, &name);
+    follow_region(it.displacement == START ? MARK_REGION_START : MARK_REGION_STOP, &name);
 }
 
 /* ---------------------------------------------------------------- the call */
@@ -115,4 +174,5 @@ void note_region_call(int64_t number, const uint64_t *a) {
     for (i = 0; i < name.bytes; i++)
         name.text[i] = from[i];
     put_marks(kind, &name);
+    follow_region(kind, &name);
 }

@@ -196,7 +196,7 @@ void relink_blocks(const struct block *block);
 void forget_translations(void);
 void forget_path_of(struct block *block);
 void forget_range(uint64_t start, uint64_t end);
-void use_uncounted_translations(bool uncounted);
+void choose_translations(bool uncounted);
 
 /* dispatch.c */
 void begin_at(uint64_t ip);
@@ -209,6 +209,8 @@ const uint8_t *begin_record(const struct block *block, uint32_t slots);
 bool wants_regions(void);
 bool is_region_mark(const struct instruction *it);
 void record_region_mark(const struct block *block);
+void record_as_region_wants(void);
+void publish_silent(void);
 void note_region_call(int64_t number, const uint64_t *a);
 
 /* gather.c */
