@@ -189,17 +189,6 @@ class Gate(Splitter):
     regions: OpenRegions | None
     def sets_of_readers(self) -> list[int]: ...
 
-# live/open_regions.pyx
-
-@final
-class OpenRegions:
-    """The regions that the threads of a program are in."""
-
-    def __new__(cls, names: Sequence[bytes] = ...) -> Self: ...
-    def seen(self) -> list[tuple[bytes, bool, int, int, int]]: ...
-    @property
-    def ignored(self) -> tuple[int, int]: ...
-
 # live/live_counting.pyx
 
 @disjoint_base
@@ -251,6 +240,17 @@ class LiveSets(RecordObserver):
         cls, table: BlockTable, traced: bool, sets: Sequence[LiveCounting], calls: CallStack | None = None
     ) -> Self: ...
     def shares(self) -> list[int]: ...
+
+# live/open_regions.pyx
+
+@final
+class OpenRegions:
+    """The regions that the threads of a program are in."""
+
+    def __new__(cls, names: Sequence[bytes] = ...) -> Self: ...
+    def seen(self) -> list[tuple[bytes, bool, int, int, int]]: ...
+    @property
+    def ignored(self) -> tuple[int, int]: ...
 
 # sampling/overflow_interrupts.pyx
 

@@ -7,7 +7,7 @@ from typing import Any
 from pfmon.errors import BadValueError
 from pfmon.library.options import python_values
 from pfmon.library.options.kinds import FLAG
-from pfmon.library.options.option import Kind, Option, Topic
+from pfmon.library.options.option import Kind, Option
 from pfmon.library.options.option_values import names
 
 MAX_BYTES = 64
@@ -42,25 +42,20 @@ def _keep(option: Option, _: Any, owner: Any, value: list[str]) -> None:
     setattr(owner, option.attribute, given)
 
 
-TOPIC = Topic(
-    "regions",
-    "Regions that the program marks itself",
-    [
-        Option(
-            "region",
-            "count only while a thread is in one of these regions",
-            Kind(_read, _accept, _keep, default=[]),
-            "NAME,...",
-            keyword=True,
-            qualifies=True,
-            alone=False,
-        ),
-        Option(
-            "per-region",
-            "count each region by itself, too: a table; without --region, all that the program marks",
-            FLAG,
-            keyword=True,
-        ),
-    ],
-)
-TOPICS = (TOPIC,)
+OPTIONS = [
+    Option(
+        "region",
+        "count only while a thread is in one of these regions, which the program marks",
+        Kind(_read, _accept, _keep, default=[]),
+        "NAME,...",
+        keyword=True,
+        qualifies=True,
+        alone=False,
+    ),
+    Option(
+        "per-region",
+        "count each region by itself, too: a table; without --region, all that the program marks",
+        FLAG,
+        keyword=True,
+    ),
+]

@@ -11,17 +11,13 @@ from pfmon.library.options import (
     place_rows,
     program_rows,
     query_rows,
-    region_rows,
     sampling_rows,
     session_rows,
     system_rows,
 )
 from pfmon.library.options.option import CONTAINERS, Option
 
-ROWS = (
-    *(event_rows, place_rows, region_rows, session_rows, sampling_rows, output_rows, program_rows, system_rows),
-    query_rows,
-)
+ROWS = (event_rows, place_rows, session_rows, sampling_rows, output_rows, program_rows, system_rows, query_rows)
 TOPICS = tuple(topic for rows in ROWS for topic in rows.TOPICS)
 OPTIONS = {option.long: option for topic in TOPICS for option in topic.options}
 """By name on the command line."""
