@@ -18,8 +18,10 @@ from pfmon.cli.include import FOLDER
 EVENT = "INSTRUCTIONS_RETIRED"
 SPIN = 'static void spin(long n) { __asm__ volatile("1: dec %0; jnz 1b" : "+r"(n)); }\n'
 C_PROGRAM = f"""
+#define _XOPEN_SOURCE 600
 #include <pfmon.h>
 #include <pthread.h>
+#include <unistd.h>
 {SPIN}
 static void *other(void *unused) {{
     spin(1000);
@@ -37,6 +39,9 @@ int main(void) {{
     pthread_create(&thread, 0, other, 0);
     pthread_join(thread, 0);
     PFMON_STOP("waits");
+    pwrite(-1, "pfmon:start call", 16, 0);
+    spin(700);
+    pwrite(-1, "pfmon:stop call", 15, 0);
     return 0;
 }}
 """
@@ -140,6 +145,7 @@ def test_pfmon_h_in_c(tmp_path: Path, options: tuple[str, ...]) -> None:
     assert 2 * 500 <= found["loop"] < 2 * 500 + 20
     assert 2 * 2000 <= found["thread"] < 2 * 2000 + 20
     assert found["waits"] > 2000
+    assert 2 * 700 <= found["call"] < 2 * 700 + 2000
     alone = run(tmp_path / "program", events=EVENT, region="waits", per_thread=True)
     assert [one.place for one in alone.threads or ()] == [0]  # the other thread is in no region of this one's
 
@@ -265,3 +271,11 @@ def test_folder_of_marks_is_printed() -> None:
     assert pfmon("--include-dir").stdout == f"{FOLDER}\n"
     assert pfmon("--cflags").stdout == f"-I{FOLDER}\n"
     assert {path.name for path in FOLDER.iterdir()} >= {"pfmon.h", "pfmon.rs", "go"}
+
+
+@RUNS_X86_64
+@needs("cc")
+def test_the_program_of_the_page(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "regions.md").read_text()
+    found = counts(built(tmp_path, ["gcc", "-O2"], page.split("```c\n")[1].split("```")[0], "prog.c"))
+    assert list(found) == ["sort"] and found["sort"] > 20_000 * 10
