@@ -2,6 +2,7 @@
 are the same."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,35 @@ def test_names_that_cannot_be_read_are_no_regions(tmp_path: Path) -> None:
     assert [(one.name, one.entered) for one in done.regions or ()] == [("last", 2), ("", 0)]
     assert "5 marks of regions without a valid name" in "".join(done.notes)
     assert run(tmp_path / "program", events=EVENTS, region="last").notes == done.notes
+
+
+TIMER = """
+import os, signal, time
+def mark(text):
+    try:
+        os.pwrite(-1, text, 0)
+    except OSError:
+        pass
+hits = []
+signal.signal(signal.SIGALRM, lambda *_: hits.append(time.monotonic_ns()))
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0007)
+for turn in range(30):
+    mark(b"pfmon:start work")
+    sum(range(3000))
+    mark(b"pfmon:stop work")
+    sum(range(9000))
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(hits)
+"""
+
+
+def test_timers_expire_at_the_same_instructions(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(TIMER)
+    command = [sys.executable, "-S", "-I", str(tmp_path / "program.py")]
+    plain = run(command, events=EVENTS, capture=True)
+    alone = run(command, events=EVENTS, region="work", capture=True)
+    streamed = run(command, events=EVENTS, region="work", per_thread=True, capture=True)
+    assert plain.output is not None and plain.output.count(b",") > 10
+    assert alone.output == streamed.output == plain.output
+    assert [one.value for one in alone.counts] == [one.value for one in streamed.counts]
+    assert alone.retired == plain.retired

@@ -23,7 +23,7 @@ from pfmon.session.run.programmed_pmu import Count, Estimate, RunData, ThreadCou
 from pfmon.session.run.run_plan import ResolvedAddresses
 from pfmon.session.run.system_task_counts import SystemTaskCounts
 from pfmon.session.sampling.timers import PeriodicTimer, Timers
-from pfmon.session.triggers.regions import OUTSIDE, REGION_SETS, RegionCounts, seen_regions, sets_with
+from pfmon.session.triggers.regions import REGION_SETS, RegionCounts, check_region_sets, region_counts
 from pfmon.session.triggers.trigger_gate import event_start, gate, move, unreached
 from pfmon.stream._stream import Consumer, Failure, Tee
 
@@ -202,11 +202,7 @@ class Monitoring:
         if self._gate and self._gate.error:
             raise self._gate.error
         nothing_is_lost(self._failures())
-        if self._gate and self._gate.lacks_readers:
-            raise LostError(
-                f"--per-region: the regions nest in more than {REGION_SETS - 1} ways, which cannot be counted apart: "
-                "name fewer with --region"
-            )
+        check_region_sets(self._gate)
 
     def _failures(self) -> Iterable[Failure]:
         yield self._engine.table.failure
@@ -255,17 +251,11 @@ class Monitoring:
 
     def regions(self) -> list[RegionCounts]:
         """Return the counts of each region that counts, then, unless options name regions, those outside of all."""
-        assert self._gate and self._gate.regions
-        seen = seen_regions(self._gate.regions)
-        found = [
-            self._region(one.name, one.entered, sets_with(self._gate, number))
-            for number, one in enumerate(seen)
-            if one.counted
-        ]
-        return found if self._controls.regions else [*found, self._region(OUTSIDE, 0, [0])]
+        assert self._gate
+        return region_counts(self._gate, self._region_counts, bool(self._controls.regions))
 
-    def _region(self, name: str, entered: int, places: Sequence[int]) -> RegionCounts:
-        """Return the counts of a region whose instructions some of the readers have."""
+    def _region_counts(self, name: str, entered: int, places: Sequence[int]) -> RegionCounts:
+        """Return the counts of a region whose instructions these of the readers have."""
         group = self._groups[0]
         totals = [sum(column) for column in zip(*(group.totals(self.seen(place)) for place in places), strict=True)]
         values = group.values(totals or [0] * group.monitors)

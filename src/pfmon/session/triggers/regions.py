@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from pfmon.counting._counting import Gate, OpenRegions
+from pfmon.errors import LostError
 from pfmon.session.run.controls import Controls
 from pfmon.session.run.programmed_pmu import Count
 
@@ -57,9 +58,29 @@ def seen_regions(regions: OpenRegions) -> list[SeenRegion]:
     return [SeenRegion(_shown(one[0]), *one[1:]) for one in regions.seen()]
 
 
-def sets_with(gate: Gate, number: int) -> list[int]:
-    """Return the numbers of the gate's readers whose instructions were in a region."""
-    return [place for place, regions in enumerate(gate.sets_of_readers()) if regions >> number & 1]
+def check_region_sets(gate: Gate | None) -> None:
+    """Raise LostError if there were more ways in which the regions nest than could be counted apart."""
+    if gate and gate.lacks_readers:
+        raise LostError(
+            f"--per-region: the regions nest in more than {REGION_SETS - 1} ways, which cannot be counted apart: "
+            "name fewer with --region"
+        )
+
+
+def region_counts(
+    gate: Gate, counts_of: Callable[[str, int, Sequence[int]], RegionCounts], named: bool
+) -> list[RegionCounts]:
+    """Return the counts of each region that counts, then those outside of all unless regions are ``named``.
+    ``counts_of``: of a region by its name and entries, and the numbers of the gate's readers that have its
+    instructions."""
+    assert gate.regions
+    sets = gate.sets_of_readers()
+    found = [
+        counts_of(one.name, one.entered, [place for place, regions in enumerate(sets) if regions >> number & 1])
+        for number, one in enumerate(seen_regions(gate.regions))
+        if one.counted
+    ]
+    return found if named else [*found, counts_of(OUTSIDE, 0, [0])]
 
 
 def region_notes(controls: Controls, regions: OpenRegions | None) -> list[str]:
