@@ -179,6 +179,7 @@ def _more_than_counts(options: Options) -> dict[str, object]:
         "--timeline": options.timeline is not None,
         "--print-interval": options.print_interval is not None,
         "--per-thread": options.per_thread,
+        "--per-region": options.per_region,
         "--true-values": options.true_values,
         "--follow-...": options.follows,
         "a second program": options.two_programs,

@@ -58,7 +58,6 @@ class CallTree(BlockIncrements):
         cycles: RecordCounts | None,
         traced: bool = False,
         counts_words: bool = False,
-        without_tasks: int = 0,
     ) -> Self: ...
     @property
     def lost(self) -> bool: ...
@@ -172,6 +171,9 @@ class Gate(Splitter):
         by_task: bool = ...,
         tasks_apart: bool = ...,
         without_idle: Iterable[int] = ...,
+        regions: OpenRegions | None = ...,
+        regions_alone: bool = ...,
+        regions_apart: bool = ...,
         due: int | None = ...,
         on_due: Callable[[], int | None] | None = ...,
     ) -> Self: ...
@@ -183,6 +185,9 @@ class Gate(Splitter):
     def set_counting(self, on: bool, up: bool | None) -> None: ...
     def set_due(self, retired: int) -> None: ...
     def trigger_hits(self) -> list[int]: ...
+    lacks_readers: bool
+    regions: OpenRegions | None
+    def sets_of_readers(self) -> list[int]: ...
 
 # live/live_counting.pyx
 
@@ -235,6 +240,17 @@ class LiveSets(RecordObserver):
         cls, table: BlockTable, traced: bool, sets: Sequence[LiveCounting], calls: CallStack | None = None
     ) -> Self: ...
     def shares(self) -> list[int]: ...
+
+# live/open_regions.pyx
+
+@final
+class OpenRegions:
+    """The regions that the threads of a program are in."""
+
+    def __new__(cls, names: Sequence[bytes] = ...) -> Self: ...
+    def seen(self) -> list[tuple[bytes, bool, int, int, int]]: ...
+    @property
+    def ignored(self) -> tuple[int, int]: ...
 
 # sampling/overflow_interrupts.pyx
 

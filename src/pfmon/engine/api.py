@@ -94,7 +94,8 @@ class StartRequest(NamedTuple):
     marked in the stream, as far as the engine can; ``anew``: `run` raises ExecutedError when the program executes
     another one in its own process, if the engine can let another one count that; ``waiting``: the process of such an
     error, which executes ``program`` now; ``system``: the bare system that the program is an image of, None: it
-    runs under Linux."""
+    runs under Linux; ``regions``: its marks of regions are in the stream (docs/regions.md);
+    ``regions_alone``: what is outside of them need not be."""
 
     program: Program
     arguments: Sequence[bytes]
@@ -115,6 +116,8 @@ class StartRequest(NamedTuple):
     anew: bool = False
     waiting: WaitingProcess | None = None
     system: SystemSettings | None = None
+    regions: bool = False
+    regions_alone: bool = False
 
 
 class Capabilities(NamedTuple):
@@ -122,7 +125,7 @@ class Capabilities(NamedTuple):
     ``performance_data``: it supports PerformanceData; ``apart``: the program runs in a process of its own, in parallel
     to the reader of its stream; ``follows``: it can count child processes and executed programs;
     ``takes_turns``: threads run one at a time, in an order that repeats; ``system``: it runs a whole system, at all
-    privilege levels."""
+    privilege levels; ``regions``: it puts a program's marks of regions into its stream."""
 
     addresses: bool
     performance_data: bool
@@ -130,6 +133,7 @@ class Capabilities(NamedTuple):
     follows: bool = False
     takes_turns: bool = False
     system: bool = False
+    regions: bool = False
 
 
 class ExitReport(NamedTuple):

@@ -62,6 +62,8 @@ class Keywords(TypedDict, total=False):
     trigger_data_repeat: bool
     trigger_data_ro: bool
     trigger_data_wo: bool
+    region: Names
+    per_region: bool
     switch_timeout: float
     true_values: bool
     print_interval: float

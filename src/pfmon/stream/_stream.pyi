@@ -421,7 +421,10 @@ class Mark(IntEnum):
     CACHE_FLUSH = 32
     HW_POLICY = 33
     TASK = 34
-    INTERRUPTED = 35
+    REGION_NAME = 35
+    REGION_START = 36
+    REGION_STOP = 37
+    INTERRUPTED = 38
 
 # thread_demux.pyx
 

@@ -91,7 +91,12 @@ cpdef enum Mark:                 # kinds of marks
                                  # the policy
     TASK = 34                    # system mode: another task of the kernel runs next; value: bits 0-15 its number for
                                  # readers that count by task, and stream_words.TaskBits
-    INTERRUPTED = 35             # system mode, behind an INTERRUPTION that saved the processor's state: the bundle that a
+    REGION_NAME = 35             # four bytes of the name of the REGION_START or REGION_STOP behind it, the first in bits 0-7; 0
+                                 # behind its end
+    REGION_START = 36            # the running thread entered a region of its program before the next instruction; value: bytes
+                                 # of its name, 0: it has no valid one
+    REGION_STOP = 37             # ... and left it
+    INTERRUPTED = 38             # system mode, behind an INTERRUPTION that saved the processor's state: the bundle that a
                                  # return from it goes on at, without an instruction; as RSE_ADDRESS
 
 cdef enum TaskBits:              # in TASK
@@ -112,7 +117,8 @@ cdef enum Deferral:              # values of DEFERRED
     NO_RIGHT = 3                 # a fault of the page's access rights, which Linux defers (DCR.dr)
 
 cdef enum:
-    MARK_KINDS = 36
+    MARK_KINDS = 39
+    MAX_REGION_NAME = 64         # bytes
 
 cdef inline uint64_t mark_word(int kind, uint64_t value) noexcept nogil:
     return (<uint64_t>1 << 63) | (<uint64_t>kind << MARK_SHIFT) | (value & ((<uint64_t>1 << MARK_SHIFT) - 1))

@@ -1,4 +1,4 @@
-"""Run one test in a process of its own under pfmon's qemu engine."""
+"""Run one test in a process of its own, of which a region counts: the call of the test's function."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from typing import Any
 import pytest
 
 import pfmon
-from pfmon.errors import UnsupportedError
+from pfmon.errors import PfmonError, UnsupportedError
 from pfmon.library.results.run_result import Run
 from pfmon.testing.fixed_folders import folder_for
-from pfmon.testing.markers import START, STOP
+from pfmon.testing.markers import REGION, START, STOP
 
 NEUTRAL = {"xdist": "-n0", "_cov": "--no-cov", "benchmark": "--benchmark-disable"}
 """Plugins that would start processes, trace, or repeat the test, and the options that disable them."""
+
+AT_ADDRESSES = {"trigger_code_start_addresses": START, "trigger_code_stop_addresses": STOP}
+"""What counts where an engine does not see regions."""
 
 OWN = "--pfmon"
 WITH_VALUE = ("--pfmon-events", "--pfmon-tolerance", "--pfmon-baseline")
@@ -31,9 +34,13 @@ def run_test(item: pytest.Item, given: Sequence[str], events: Sequence[str]) -> 
     """Run a test under pfmon; return the run, and the test's reports (none: its process ended before). ``given``: the
     words of pytest's own command line. PfmonError: it cannot be counted."""
     try:
-        return _run_test(item, given, events)
+        return _run_test(item, given, events, region=REGION)
     except UnsupportedError:  # its process may have written by then: it begins anew in a folder of its own
-        return _run_test(item, given, events, engine="qemu")
+        return _run_test(item, given, events, engine="qemu", **AT_ADDRESSES)
+    except PfmonError as error:
+        if "--region" not in error.subjects:
+            raise
+        return _run_test(item, given, events, **AT_ADDRESSES)  # the engine here does not see regions
 
 
 def _run_test(
@@ -45,8 +52,6 @@ def _run_test(
             [sys.executable, "-m", "pytest", *arguments(item, given, folder), f"--pfmon-child={reports}"],
             events=list(events),
             unlimited=True,
-            trigger_code_start_addresses=START,
-            trigger_code_stop_addresses=STOP,
             environment=environment(os.environ),
             stdin=pfmon.DEVNULL,
             capture=True,

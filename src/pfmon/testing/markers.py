@@ -1,7 +1,7 @@
-"""Markers: two addresses that a Python program executes to start and stop counting.
+"""Markers: two functions that a Python program calls to start and stop counting.
 
-A page at a fixed address holds only return instructions: calling it has no effect, and it contains no other code. So
-the markers do not depend on the build of Python or the addresses of its libraries.
+They are in a page at a fixed address, so that they do not depend on the build of Python or the addresses of its
+libraries. Each marks a region (docs/regions.md) and returns; an engine that does not see marks knows the addresses.
 """
 
 from __future__ import annotations
@@ -18,8 +18,16 @@ from typing import Any
 START = 0x3D00_0000_0000
 """An address at which no engine of x86-64 programs and no kernel maps anything by default."""
 STOP = START + 64
+REGION = "test"
+"""The region between the calls."""
+NAME = START + 128
+"""Where its name is."""
 RETURN = b"\xc3"
 """x86-64's ret."""
+LOAD_NAME = b"\x48\xb8" + NAME.to_bytes(8, "little")
+"""mov rax, NAME"""
+MARKS = {START: b"\x0f\x1f\x80pfm+", STOP: b"\x0f\x1f\x80pfm-"}
+"""nop [rax + ...]"""
 FIXED_NOREPLACE = 0x100000
 """MAP_FIXED_NOREPLACE (linux/mman.h), which the module mmap lacks."""
 
@@ -37,6 +45,9 @@ class Markers:
         if libc.mmap(START, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0) != START:
             raise OSError(f"{START:#x}: {os.strerror(ctypes.get_errno())}")
         ctypes.memset(START, RETURN[0], mmap.PAGESIZE)
+        pieces = {NAME: REGION.encode() + b"\0"} | {at: LOAD_NAME + mark + RETURN for at, mark in MARKS.items()}
+        for at, piece in pieces.items():
+            ctypes.memmove(at, piece, len(piece))
         if libc.mprotect(START, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_EXEC):
             raise OSError(f"{START:#x}: {os.strerror(ctypes.get_errno())}")
         function = ctypes.CFUNCTYPE(None)

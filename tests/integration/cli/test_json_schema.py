@@ -29,6 +29,7 @@ RUNS = [
     ["--timeline=,2", *NOPLOOP],
     ["--report", "derived", "--pmu=montecito", *HASHMAP],
     ["--session-timeout=0.3", "-e", "nops_retired", example("noploop"), "100000000000"],
+    ["--per-region", "-e", "nops_retired", *NOPLOOP],
     ["--per-processor", "--processors=2", "-k", "-e", "ia64_inst_retired", "--system", PROCESSORS],
 ]
 TWO = ["--json", "--smt", f"{HASHMAP[0]} 50"]

@@ -26,6 +26,7 @@ OPTIONS = [
     Option("pmu", "count with this PMU", "NAME"),
     Option("machine", "count on this machine", "NAME"),
     Option("set", "change a figure of the machine, such as l3.size=9M; may be repeated", "FIGURE=VALUE"),
+    Option("region", "count only while a thread is in one of these regions", "NAME,..."),
     Option("input", "what the commands read from standard input (nothing)", "FILE"),
     Option(
         "tolerance", "increase that is accepted, for all events or one (1%); may be repeated", "[EVENT=]PERCENT,..."

@@ -46,6 +46,14 @@ def query_text(options: Options, output: OutputOptions, command: Sequence[str] =
             return manual_page()
         case "version":
             return f"pfmon {VERSION}\n"
+        case "include-dir":
+            from pfmon.cli.include import FOLDER
+
+            return f"{FOLDER}\n"
+        case "cflags":
+            from pfmon.cli.include import FOLDER
+
+            return f"{shlex.quote(f'-I{FOLDER}')}\n"
         case "pmu-info":
             from pfmon.report.machine_report import machine_text
 

@@ -86,6 +86,8 @@ def counting_options(given: dict[str, list[str]], prefix: str = "") -> dict[str,
     for name in ("events", "pmu", "machine", "set"):
         if values := given.get(prefix + name):
             found[name] = values if name == "set" else values[-1]
+    if regions := given.get(prefix + "region"):
+        found["region"] = ",".join(regions)
     return found
 
 

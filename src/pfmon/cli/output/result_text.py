@@ -30,6 +30,7 @@ def import_text_modules(output: OutputOptions, prepared: Prepared) -> None:
             "pfmon.report.header": output.with_header,
             "pfmon.report.profile_tables": results.split,
             "pfmon.report.task_report": plan.following or plan.controls.per_thread or plan.controls.tasks_apart,
+            "pfmon.report.region_table": plan.controls.per_region,
             "pfmon.report.source_table": results.annotate,
             "pfmon.report.timeline_text": results.timeline,
             "pfmon.report.stat_text": prepared.summary,
@@ -132,7 +133,16 @@ def counted_text(
 
         cycles, instructions = (count.value for count in done.counts)
         text += cpi_line(cycles, instructions, output.number_style)
-    return text + _profiles(output, done) + _report(output, done)
+    return text + _regions(output, done) + _profiles(output, done) + _report(output, done)
+
+
+def _regions(output: OutputOptions, done: Run) -> str:
+    """Return the table of --per-region."""
+    if done.regions is None:
+        return ""
+    from pfmon.report.region_table import region_table
+
+    return f"\n{region_table(done.regions, output.number_style)}"
 
 
 def _repeated(runs: Sequence[Run], style: str) -> str:

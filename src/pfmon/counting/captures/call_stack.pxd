@@ -43,7 +43,6 @@ cdef class CallStack:
     cdef CallFrames* threads     # of the other threads, by number
     cdef uint64_t thread_count
     cdef uint64_t thread
-    cdef uint64_t task           # value of the last mark of a task
 
     cdef void switch_to(self, uint64_t thread) noexcept nogil
     cdef void follow_python(self, int kind, uint64_t value) noexcept nogil

@@ -66,8 +66,7 @@ cdef class CallStack:
                 if mark_kind(words[i]) == Mark.THREAD:
                     self.switch_to(mark_value(words[i]))
                 elif mark_kind(words[i]) == Mark.TASK:
-                    self.task = mark_value(words[i])
-                    self.switch_to(TASK_STACKS + (self.task & TASK_NUMBER))
+                    self.switch_to(TASK_STACKS + (mark_value(words[i]) & TASK_NUMBER))
                 elif Mark.PYTHON_CALL <= mark_kind(words[i]) <= Mark.PYTHON_LINE:
                     self.follow_python(mark_kind(words[i]), mark_value(words[i]))
                 elif mark_kind(words[i]) == Mark.INTERRUPTED or mark_kind(words[i]) == Mark.LEVEL_ENTERED:

@@ -67,7 +67,7 @@ cdef class CallPath(CallStack):
     cdef PythonLine* lines
     cdef uint32_t* line_at       # by hash: its number; 0: none
     cdef uint32_t line_count, line_capacity
-    cdef uint64_t without_tasks  # bits of Mark.TASK of tasks that are not counted
+    cdef bint uncounted          # what runs does not count
     cdef bint moved              # another function or line runs than when this was last cleared
 
     cdef void rise(self, uint64_t depth) noexcept nogil
@@ -94,9 +94,6 @@ cdef class CallTree(BlockIncrements):
     cdef int64_t* thread_counts  # MAX_NODE_COUNTS for each thread, by number
     cdef uint64_t thread_capacity
 
-    cdef int64_t uncounted[MAX_NODE_COUNTS]
-
-    cdef void move(self) noexcept nogil
     cdef void add_length(self, uint32_t length) noexcept nogil
     cdef void add(self, const int64_t* counts) noexcept nogil
     cdef void move_to_thread(self, uint64_t thread) noexcept nogil

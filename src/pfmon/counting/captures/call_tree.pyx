@@ -231,7 +231,7 @@ cdef class CallPath(CallStack):
         callee of its own."""
         cdef bint bound = self.chain.linker == self.chain.at
         if not bound:
-            self.nodes[self.chain.at].calls -= 1
+            self.nodes[self.chain.at].calls -= not self.uncounted
         self.chain.at = self.nodes[self.chain.at].parent
         self.chain.fresh = self.descend(head.ip, head.file)
         self.chain.jumps = 0 if bound else self.chain.jumps + 1
@@ -245,7 +245,7 @@ cdef class CallPath(CallStack):
         if found == 0:
             return False
         self.chain.at = found
-        self.nodes[found].calls += not self.task & self.without_tasks
+        self.nodes[found].calls += not self.uncounted
         return True
 
     cdef uint32_t child(self, uint32_t parent, uint64_t ip, uint32_t file) noexcept nogil:
@@ -283,16 +283,14 @@ cdef class CallPath(CallStack):
 cdef class CallTree(BlockIncrements):
     """Counts a machine's blocks and their records by the monitors, and retired instructions. ``increments``,
     ``cycles``: of the monitors, as in `Live`; without a machine the latter is None, and it reads the stream.
-    ``counts_words``: the monitors count what retires, too; ``without_tasks``: bits of Mark.TASK of tasks that are not
-    counted."""
+    ``counts_words``: the monitors count what retires, too."""
 
     def __cinit__(self, BlockTable table, Increments increments, RecordCounts cycles, bint traced=False,
-                  bint counts_words=False, uint64_t without_tasks=0):
+                  bint counts_words=False):
         if increments.monitors >= MAX_NODE_COUNTS:
             raise ValueError(f"{increments.monitors} monitors: there is room for {MAX_NODE_COUNTS - 1}")
         self.table, self.traced, self.counts_words = table, traced, counts_words
         self.path = CallPath(table)
-        self.path.without_tasks = without_tasks
         self.to_node = self.path.nodes[0].counts
         if not self.grow(0):
             raise MemoryError
@@ -309,7 +307,8 @@ cdef class CallTree(BlockIncrements):
             self.path.arrive(block.words[0])
             if self.path.moved:
                 self.path.moved = False
-                self.move()
+                self.to_node, self.to_line = self.path.nodes[self.path.chain.at].counts, self.path.line_counts()
+                self.move_to_thread(self.path.thread)
             self.add_length(self.table.c.heads[block.words[0] & BLOCK_MASK].length)
             if self.counts_words:
                 self.add(self.of_word(block.words[0]))
@@ -327,8 +326,14 @@ cdef class CallTree(BlockIncrements):
         if block.mark_count:
             self.path.read(block.marks, block.mark_count)
 
+    cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
+        """What runs counts under the first event set; under others calls are followed alone."""
+        self.path.uncounted = event_set != 0
+
     cdef void add_length(self, uint32_t length) noexcept nogil:
         """Adds retired instructions to the running function, thread and line."""
+        if self.path.uncounted:
+            return
         self.to_node[self.monitors] += length
         self.to_thread[self.monitors] += length
         if self.to_line != NULL:
@@ -337,21 +342,14 @@ cdef class CallTree(BlockIncrements):
     cdef void add(self, const int64_t* counts) noexcept nogil:
         """Adds counts of the monitors to the running function, thread and line."""
         cdef uint32_t m
+        if self.path.uncounted:
+            return
         for m in range(self.monitors):
             self.to_node[m] += counts[m]
             self.to_thread[m] += counts[m]
         if self.to_line != NULL:
             for m in range(self.monitors):
                 self.to_line[m] += counts[m]
-
-    cdef void move(self) noexcept nogil:
-        """Counts for the function, line and thread that now run; for none if the task is not counted."""
-        if self.path.task & self.path.without_tasks:
-            self.to_node = self.to_thread = self.uncounted
-            self.to_line = NULL
-            return
-        self.to_node, self.to_line = self.path.nodes[self.path.chain.at].counts, self.path.line_counts()
-        self.move_to_thread(self.path.thread)
 
     cdef void move_to_thread(self, uint64_t thread) noexcept nogil:
         """Counts for a thread from now on."""

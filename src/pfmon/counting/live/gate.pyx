@@ -1,12 +1,13 @@
 """The reader of the stream that switches counting and event sets at exact instructions.
 
-Conditions decide: triggers, PSR.up (MODE marks), the task of a system (TASK marks), and the event set in force. A machine gets the whole stream; its
+Conditions decide: triggers, PSR.up (MODE marks), the regions that a thread is in (REGION_START, REGION_STOP), the task of a
+system (TASK marks), and the event set in force. A machine gets the whole stream; its
 records belong to the event set in force.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
 
-from pfmon.stream._stream cimport Mark, NOWHERE, TASK_IDLE, TASK_NUMBER, TASK_UNCOUNTED, mark_kind, mark_value
+from pfmon.stream._stream cimport Failure, Mark, NOWHERE, TASK_IDLE, TASK_NUMBER, TASK_UNCOUNTED, mark_kind, mark_value
 
 
 cdef class Gate(Splitter):
@@ -20,12 +21,14 @@ cdef class Gate(Splitter):
     ``by_thread``: the readers belong to the threads of the process, by place; the last one to all later threads.
     ``by_task``: the tasks of a system decide what counts; with ``tasks_apart`` the readers belong to them, by number;
     ``without_idle``: numbers of the event sets for which idle tasks do not count.
+    ``regions``: those that count, None: regions change nothing; ``regions_alone``: what is outside of them does not;
+    ``regions_apart``: the readers belong to sets of regions (`sets_of_readers`), the first one to none of them.
     ``on_due`` is called when ``due`` instructions have retired, and returns the next number.
     """
 
     def __cinit__(self, table, readers, *, code=(), data=(), actions=(), whole_calls=(), bint on=True, up=None,
                   witness=None, machine=None, bint by_thread=False, bint by_task=False, bint tasks_apart=False, without_idle=(),
-                  due=None, on_due=None, **__):
+                  OpenRegions regions=None, bint regions_alone=False, bint regions_apart=False, due=None, on_due=None, **__):
         if len(actions) > TRIGGERS:
             raise ValueError(f"{len(actions)} triggers: there is room for {TRIGGERS}")
         self.keep = list(readers)
@@ -37,6 +40,8 @@ cdef class Gate(Splitter):
         self.by_task, self.tasks_apart = by_task, tasks_apart
         for number in without_idle:
             self.without_idle |= <uint64_t>1 << <int>number
+        self.regions, self.regions_alone, self.regions_apart = regions, regions_alone, regions_apart
+        self.region_sets = 1             # none of them
         self.on_due = on_due
         self.due = ~<uint64_t>0 if due is None else due
         self.switches.on = on
@@ -97,6 +102,8 @@ cdef class Gate(Splitter):
         if self.task & TASK_UNCOUNTED:
             return False
         if self.task & TASK_IDLE and self.without_idle >> (0 if self.tasks_apart else self.event_set) & 1:
+            return False
+        if self.regions_alone and not self.regions.now:
             return False
         return is_counting(&self.switches)
 
@@ -164,9 +171,50 @@ cdef class Gate(Splitter):
             return True
         if self.by_task and mark_kind(mark) == Mark.TASK:
             return True
+        if self.regions is not None and (mark_kind(mark) == Mark.THREAD
+                                         or Mark.REGION_NAME <= mark_kind(mark) <= Mark.REGION_STOP):
+            return True
         return self.switches.heeds_psr_up and mark_kind(mark) == Mark.MODE
 
+    cdef void follow_regions(self, uint64_t mark) noexcept nogil:
+        """Applies a thread switch, or a mark of a region."""
+        cdef uint64_t before = self.regions.now
+        if mark_kind(mark) == Mark.REGION_NAME:
+            self.regions.take_name(mark)
+        elif mark_kind(mark) != Mark.THREAD:
+            self.regions.take_mark(mark)
+        elif not self.regions.switch_thread(mark_value(mark)):
+            self.fail(Failure.OUT_OF_MEMORY)
+        if self.regions.now == before:
+            return
+        if self.regions_apart:
+            self.switch_reader(self.reader_of_regions())
+        else:
+            self.switched()
+
+    cdef uint32_t reader_of_regions(self) noexcept nogil:
+        """Returns the number of the reader of the regions that the running thread is in."""
+        cdef uint32_t place
+        for place in range(self.region_sets):
+            if self.sets_of_regions[place] == self.regions.now:
+                return place
+        if self.region_sets == min(self.off, <uint32_t>MAX_REGION_SETS):
+            self.lacks_readers = True
+            return 0
+        self.sets_of_regions[self.region_sets] = self.regions.now
+        self.region_sets += 1
+        return self.region_sets - 1
+
+    def sets_of_readers(self) -> list[int]:
+        """By reader, a bit for each region that its instructions were in, by the region's number."""
+        return [self.sets_of_regions[place] for place in range(self.region_sets)]
+
     cdef void handle_mark(self, uint64_t mark) noexcept nogil:
+        if self.regions is not None and (mark_kind(mark) == Mark.THREAD
+                                         or Mark.REGION_NAME <= mark_kind(mark) <= Mark.REGION_STOP):
+            self.follow_regions(mark)
+            if mark_kind(mark) != Mark.THREAD or not self.by_thread:
+                return
         if mark_kind(mark) == Mark.THREAD:
             self.switch_reader(<uint32_t>mark_value(mark))
             return

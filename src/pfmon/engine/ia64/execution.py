@@ -26,13 +26,17 @@ class Execution:
     """An engine that runs in turns with others; the guest decides which one runs."""
 
     instruction_set = InstructionSet.IA64
-    capabilities = Capabilities(addresses=True, performance_data=True, follows=True, takes_turns=True)
+    capabilities = Capabilities(addresses=True, performance_data=True, follows=True, takes_turns=True, regions=True)
 
-    def __init__(self, memory: AddressSpace, program: Program, processor: str, slow: bool, trace: bool) -> None:
-        """``processor``: value of cpuid; ``slow``: every instruction is a block; ``trace``: with addresses."""
+    def __init__(
+        self, memory: AddressSpace, program: Program, processor: str, slow: bool, trace: bool, regions: bool = False
+    ) -> None:
+        """``processor``: value of cpuid; ``slow``: every instruction is a block; ``trace``: with addresses;
+        ``regions``: with the program's marks of regions."""
         self.memory = memory
         self.program = program
-        self.processor = Processor(memory, max_block=1 if slow else 96, trace=trace)
+        self.processor = Processor(memory, max_block=1 if slow else 96, trace=trace, regions=regions)
+        self._regions = regions
         self.processor.set_cpuid(cpuid(processor))
         self.process: Process | None = None
         self.task: Task | None = None
@@ -105,6 +109,20 @@ class Execution:
     def mark(self, kind: Mark, value: int) -> None:
         """Put a mark into the stream between two runs."""
         self.processor.emit_mark(self.consumer, kind, value)
+
+    def note_region_call(self, number: int) -> None:
+        """Mark a region that a system call of this number starts or stops: one that writes to file -1."""
+        processor = self.processor
+        if not self._regions or number not in (WRITE, PWRITE64) or processor.out_argument(0) & 0xFFFFFFFF != NO_FILE:
+            return
+        try:
+            text = self.memory.read(processor.out_argument(1), min(processor.out_argument(2), MAX_REGION_CALL))
+        except GuestMemoryFault:
+            return
+        for word in REGION_CALLS:
+            if text.startswith(word):
+                name = text.removeprefix(word).rstrip(b"\n\0")
+                processor.emit_region_mark(self.consumer, word == REGION_CALLS[0], name)
 
     def note_unaligned(self, process: Process) -> None:
         """Report unaligned references: Linux completes each in its handler, in some thousand cycles."""
@@ -179,3 +197,10 @@ class Execution:
 
 
 PSR_UP = 1 << 2
+WRITE, PWRITE64 = 1027, 1149
+"""Numbers of system calls (Linux for IA-64, asm/unistd.h)."""
+NO_FILE = 0xFFFFFFFF
+"""Descriptor -1."""
+REGION_CALLS = (b"pfmon:start ", b"pfmon:stop ")
+MAX_REGION_CALL = 80
+"""Bytes of a call's text, at most: one with more has no valid name."""

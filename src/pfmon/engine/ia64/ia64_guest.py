@@ -37,7 +37,8 @@ MIN_OPEN_FILES = 32
 class Ia64Guest:
     """One program and its child processes. ``memory_limit``: bytes, of each process; ``processor``: value of cpuid
     (identity.py); ``slow``: every instruction is a block of its own; ``trace``: the stream has memory addresses;
-    ``follow``: child processes and executed programs to count; ``on_mapped`` as in `api.StartRequest`."""
+    ``follow``: child processes and executed programs to count; ``on_mapped``, ``regions`` as in
+    `api.StartRequest`."""
 
     def __init__(
         self,
@@ -53,9 +54,10 @@ class Ia64Guest:
         on_notice: Callable[[str], None] = lambda _: None,
         follow: FollowRules | None = None,
         on_mapped: Callable[[], None] | None = None,
+        regions: bool = False,
     ) -> None:
         """Map the program and set its registers. Raises PfmonError."""
-        self._make = (processor, slow, trace)
+        self._make = (processor, slow, trace, regions)
         self.first = Execution(AddressSpace(memory_limit), program, *self._make)
         self.memory, self.processor = self.first.memory, self.first.processor
         self.process = kernel.first_process(
@@ -92,10 +94,11 @@ class Ia64Guest:
             on_notice=wanted.on_notice,
             follow=wanted.follow,
             on_mapped=wanted.on_mapped,
+            regions=wanted.regions,
         )
 
     instruction_set = InstructionSet.IA64
-    capabilities = Capabilities(addresses=True, performance_data=True, follows=True, takes_turns=True)
+    capabilities = Capabilities(addresses=True, performance_data=True, follows=True, takes_turns=True, regions=True)
 
     @property
     def table(self) -> BlockTable:
@@ -208,6 +211,7 @@ class Ia64Guest:
             kernel.fault(process, FAULT_BREAK, processor.ip, immediate)
             return
         execution.mark(Mark.SYSTEM_CALL, processor.gr(15))
+        execution.note_region_call(processor.gr(15))
         self._system_call(process, execution)
 
     def _system_call(self, process: Process, execution: Execution) -> None:

@@ -87,7 +87,8 @@ class ReplayEngine:
     @property
     def capabilities(self) -> Capabilities:
         """Its features."""
-        return Capabilities(addresses=True, performance_data=False, takes_turns=True, system=self._system)
+        system = self._system
+        return Capabilities(addresses=True, performance_data=False, takes_turns=True, system=system, regions=not system)
 
     functions: Sequence[GuestFunction] = ()
     """No Python functions are marked."""

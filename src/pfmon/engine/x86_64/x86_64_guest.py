@@ -41,6 +41,7 @@ BEGIN_SECONDS, BEGIN_POLL = 60.0, 0.0005
 MOST_INSTRUCTIONS = 128
 """Instructions of a block (runtime.h)."""
 HOST_CLOCK, HOST_RANDOM, HOST_IDS, CONFINED, HAS_NETWORK, COUNTS_EXECUTED, HAS_PMU = 1, 2, 4, 8, 16, 64, 128
+HAS_REGIONS, REGIONS_ALONE = 256, 512
 """Flags of what the program sees of the host (world/world.h)."""
 EXECUTED, VARIABLES = 15, 39
 """Places of the program's path and of the number of variables among the arguments (runtime/arguments.h)."""
@@ -119,7 +120,9 @@ class X8664Guest(ProcessGuest):
     """One process in which the runtime executes the program."""
 
     by = "--engine=x86_64"
-    capabilities = Capabilities(addresses=True, performance_data=True, apart=True, follows=True, takes_turns=True)
+    capabilities = Capabilities(
+        addresses=True, performance_data=True, apart=True, follows=True, takes_turns=True, regions=True
+    )
 
     def __init__(self, wanted: StartRequest) -> None:
         """Prepare the run; the process starts with `run`. Raises PfmonError."""
@@ -238,7 +241,8 @@ class X8664Guest(ProcessGuest):
         image, interpreter = wanted.program.image, wanted.program.interpreter
         flags = HOST_CLOCK * settings.host_clock | HOST_RANDOM * settings.host_random | HOST_IDS * settings.host_ids
         flags |= CONFINED * settings.confined | HAS_NETWORK * settings.net | COUNTS_EXECUTED * wanted.anew
-        flags |= HAS_PMU * (self._pmu is not None)
+        flags |= HAS_PMU * (self._pmu is not None) | HAS_REGIONS * wanted.regions
+        flags |= REGIONS_ALONE * wanted.regions_alone
         files = () if self._tasks else (self._reader.ring_file, self._reader.area_file)
         name, following = self._tasks.start() if self._tasks else ("", 0)
         numbers = (

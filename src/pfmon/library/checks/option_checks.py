@@ -27,6 +27,7 @@ def rules(options: Options, asks: bool = False) -> list[Callable[[], None]]:
         *(_of_set(rule, one) for one in options.sets for rule in OF_A_SET),
         lambda: machine_has_the_pmu(options),
         lambda: check_triggers(options, asks),
+        lambda: _check_regions(options),
         lambda: event_sets_take_turns(options, asks),
         lambda: insecure_is_for_programs(options),
         lambda: sets_are_not_counted_otherwise(options),
@@ -50,6 +51,14 @@ def confinement_is_to_a_directory(options: Options) -> None:
     """A confined program sees only files below --sysroot."""
     if options.confine and not options.sysroot:
         raise PfmonError("--confine needs a directory: give --sysroot DIR").about("--confine", "--sysroot")
+
+
+def _check_regions(options: Options) -> None:
+    if options.region or options.per_region:
+        from pfmon.library.checks.region_checks import each_region_is_counted_alone, regions_are_of_one_program
+
+        regions_are_of_one_program(options)
+        each_region_is_counted_alone(options)
 
 
 def _check_system(options: Options) -> None:

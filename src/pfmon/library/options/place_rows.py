@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pfmon.errors import BadValueError
-from pfmon.library.options import python_values
+from pfmon.library.options import python_values, region_rows
 from pfmon.library.options.kinds import FLAG, NAME, as_given, named, number
 from pfmon.library.options.matcher_options import BRANCH_PMUS, MATCHERS
 from pfmon.library.options.option import Kind, Option, Topic, extend, once, once_by_name, update
@@ -211,8 +211,9 @@ BRANCHES = Topic(
 )
 TRIGGERS = Topic(
     "triggers",
-    "Triggers (addresses in hexadecimal or decimal, or symbols of the program)",
+    "Regions that the program marks; triggers (addresses in hexadecimal or decimal, or symbols of the program)",
     [
+        *region_rows.OPTIONS,
         Option(
             "trigger-code-start-addresses",
             "start counting when one of these bundles is executed",

@@ -67,6 +67,8 @@ ACTIONS = [
         "SHELL",
     ),
     Option("man-page", "print the manual page: pfmon --man-page | man -l -", action("man-page")),
+    Option("cflags", "print the compiler's option that finds pfmon.h: cc $(pfmon --cflags) FILE.c", action("cflags")),
+    Option("include-dir", "print the folder with the marks of regions for C, C++, Rust and Go", action("include-dir")),
     Option("version", "print the version", action("version"), short="V"),
 ]
 TOPIC = Topic("information", "Information", of_output(*(option._replace(field="action") for option in ACTIONS)))

@@ -79,6 +79,10 @@ class Options(OptionRecord):
     stop_event: str
     """EVENT:N: counting stops when it has happened so often since."""
 
+    region: Sequence[str]
+    """Names of the regions of the program in which counting is on; none: everywhere."""
+    per_region: bool
+
     smpl_entries: int
     saturate_smpl_buffer: bool
     smpl_truth: bool

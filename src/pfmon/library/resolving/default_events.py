@@ -36,7 +36,7 @@ def counts_default_events(options: Options) -> bool:
 
 def gives_summary(options: Options) -> bool:
     """Whether the default events are those of a summary: counts of the whole run, which nothing splits."""
-    split = options.splits or options.per_thread or options.print_interval is not None
+    split = options.splits or options.per_thread or options.per_region or options.print_interval is not None
     return counts_default_events(options) and not (split or options.slow or options.two_programs)
 
 

@@ -297,6 +297,8 @@ def _controls(options: Options) -> Controls:
         by_task=bool(options.system) and _tasks_of(options) is not None,
         tasks_apart=options.per_task or options.per_processor or is_name(options.task),
         task_name=options.task if is_name(options.task) else "",
+        regions=tuple(options.region),
+        per_region=options.per_region,
         without_idle=tuple(number for number, one in enumerate(options.sets) if "exclude-idle" in one.interrupts),
     )
 

@@ -19,6 +19,7 @@ from pfmon.library.run_api import Command, run, words_of
 from pfmon.report.baseline_table import compare
 from pfmon.report.differences.check import Check
 from pfmon.report.differences.difference import ComparedResult, difference
+from pfmon.session.triggers.regions import OF_OPTION
 
 EVENTS = ("instructions", "cycles")
 """Events of commands and recordings; every PMU has them."""
@@ -112,4 +113,6 @@ def _counted(source: Path | Command, options: dict[str, Any], given: bytes) -> C
         said = os.fsdecode(done.error_output or b"").strip()[-SHOWN_ERRORS:]
         how = "it was stopped" if done.stopped else f"its status is {done.status}"
         raise PfmonError(" ".join(f"{shlex.join(words)}: the program did not succeed: {how}\n{said}".split()))
+    if unseen := [note for note in done.notes if note.startswith(OF_OPTION)]:
+        raise PfmonError(f"{shlex.join(words)}: {unseen[0].removeprefix(OF_OPTION)}, so there is nothing to compare")
     return results_of(shlex.join(words), done.to_dict())._replace(kind="command")

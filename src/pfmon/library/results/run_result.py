@@ -52,7 +52,8 @@ class Run:
     (session.tasks.TaskCounts); ``threads`` (None without per_thread): the counts of each thread
     (session.programmed_pmu.ThreadCounts); ``system_tasks`` (None without per_task, per_processor): those of each
     task or processor of a system (session.run.system_task_counts.SystemTaskCounts); ``counts`` and ``retired`` are
-    then sums.
+    then sums. ``regions`` (None without per_region): those of each region that the program marks, regions within it
+    included (session.triggers.regions.RegionCounts).
 
     None without their options: ``functions`` (per_function), ``blocks`` (per_block), ``lines`` (per_line),
     ``annotated`` (annotate with a function), ``source`` (annotate with a source file), ``intervals`` (print_interval),
@@ -110,6 +111,7 @@ class Run:
         derive = partial(_derived, processor) if results.report == "derived" else None
         self.tasks = None if outcome.tasks is None else _tasks(outcome.tasks, of_tasks, derive)
         self.threads = None if outcome.threads is None else tuple(outcome.threads)
+        self.regions = None if outcome.regions is None else tuple(outcome.regions)
         self.system_tasks = None if outcome.system_tasks is None else tuple(outcome.system_tasks)
         self.programming = programming
         self.notes = (*notes, *(self.source.notes if self.source else ()))
@@ -133,7 +135,8 @@ class Run:
         blocks, lines, annotated, source, each null if not requested); report (null, Cpi.to_dict or
         DerivedReport.to_dict); timeline (null, or BlockTimeline.to_dict); finding (null, or share, cause, place);
         samples (null, or Sample.to_dict of each); tasks (null, or TaskCounts.to_dict of each); threads (null, or
-        ThreadCounts.to_dict of each); system_tasks (null, or SystemTaskCounts.to_dict of each)."""
+        ThreadCounts.to_dict of each); regions (null, or RegionCounts.to_dict of each); system_tasks (null, or
+        SystemTaskCounts.to_dict of each)."""
         from pfmon.version import VERSION
 
         return {
@@ -157,6 +160,7 @@ class Run:
             "samples": None if self.samples is None else self.samples.to_dict(),
             "tasks": None if self.tasks is None else [task.to_dict() for task in self.tasks],
             "threads": None if self.threads is None else [thread.to_dict() for thread in self.threads],
+            "regions": None if self.regions is None else [region.to_dict() for region in self.regions],
             "system_tasks": None if self.system_tasks is None else [task.to_dict() for task in self.system_tasks],
         }
 

@@ -47,7 +47,7 @@ class CollectedData:
         from pfmon.session.run.report_collector import ReportCollector
 
         plan = self._plan
-        return ReportCollector(figures, self._engine, plan.threaded, plan.collect_edges, plan.controls)
+        return ReportCollector(figures, self._engine, plan.threaded, plan.collect_edges, plan.controls.parts_alone)
 
     def _make_lines(self) -> SharedLines:
         from pfmon.session.profile.shared_lines import reader
@@ -83,6 +83,10 @@ class CollectedData:
         report = self._collector.running if self._collector else nullcontext()
         with report, self._timeline.running if self._timeline else nullcontext():
             yield
+
+    def region_notes(self) -> list[str]:
+        """Notes on the regions that the report is of."""
+        return self._collector.notes() if self._collector else []
 
     def beside(self, reader: Consumer) -> Consumer:
         """Return the consumer of the stream that lets ``reader`` read it too."""

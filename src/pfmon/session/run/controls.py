@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pfmon.stream.marks import IDLE, UNCOUNTED
-
 
 class Trigger(NamedTuple):
     """An address that starts or stops counting: of code (a bundle that is about to execute) or of data (a byte that is
@@ -71,6 +69,10 @@ class Controls(NamedTuple):
     """Of those counted separately, the tasks with this name are added up; "": all."""
     without_idle: tuple[int, ...] = ()
     """Numbers of the event sets for which idle tasks do not count."""
+    regions: tuple[str, ...] = ()
+    """Count only while a thread is in one of these regions of the program."""
+    per_region: bool = False
+    """Count each region separately, too; without `regions`, all that the program marks."""
 
     @property
     def heeds_psr_up(self) -> bool:
@@ -78,14 +80,23 @@ class Controls(NamedTuple):
         return self.insecure or self.dont_start
 
     @property
-    def uncounted_tasks(self) -> int:
-        """The bits of Mark.TASK, in the first event set, of tasks that are not counted."""
-        return UNCOUNTED * self.by_task | IDLE * (0 in self.without_idle)
-
-    @property
     def gates(self) -> bool:
         """Whether they decide, along the stream, what is counted."""
-        return bool(self.triggers or self.of_events) or self.heeds_psr_up or self.per_thread or self.by_task
+        apart = self.per_thread or self.by_task or self.of_regions
+        return bool(self.triggers or self.of_events) or self.heeds_psr_up or apart
+
+    @property
+    def parts_alone(self) -> Controls | None:
+        """The controls of a reader of the whole run that heeds regions, and tasks of a system, and nothing else; None:
+        it has all."""
+        idle = tuple(number for number in self.without_idle if number == 0)
+        parts = Controls(regions=self.regions, by_task=self.by_task, without_idle=idle)
+        return parts if self.regions or self.by_task else None
+
+    @property
+    def of_regions(self) -> bool:
+        """Whether the program's marks of regions decide what is counted."""
+        return bool(self.regions) or self.per_region
 
     @property
     def of_events(self) -> bool:

@@ -16,6 +16,7 @@ from pfmon.session.run.report_collector import CollectedReport
 from pfmon.session.run.run_plan import RunPlan, TaskStart, event_groups
 from pfmon.session.run.task_run import MappedSoFar, TaskMonitors, TaskRun, TaskSeen
 from pfmon.session.sampling.sampling_period import Sample
+from pfmon.session.triggers.regions import OF_OPTION
 from pfmon.stream._stream import Consumer
 
 if TYPE_CHECKING:
@@ -237,13 +238,17 @@ class FollowedTasks:
         return [count._replace(value=value) for count, value in zip(first, values, strict=True)]
 
     def notes(self) -> list[str]:
-        """Notes on tasks; a note on all of them is given once."""
+        """Notes on tasks; a note on all of them is given once. Regions need not be entered by each task."""
         found: dict[str, list[str]] = {}
         tasks = self.in_order()
         for task in tasks:
             for note in task.notes:
                 found.setdefault(note, []).append(task.name)
-        return [f"{note}{'' if len(names) == len(tasks) else _of_tasks(names)}" for note, names in found.items()]
+        return [
+            f"{note}{'' if len(names) == len(tasks) else _of_tasks(names)}"
+            for note, names in found.items()
+            if len(names) == len(tasks) or not note.startswith(OF_OPTION)
+        ]
 
     def cpi(self) -> CpiStack | None:
         """The breakdown of all tasks together; None: none was asked for."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pfmon.session.run.run_recording import RunRecording
     from pfmon.session.sampling.sampled_run import SampledRun
     from pfmon.session.sampling.sampling_period import Sample
+    from pfmon.session.triggers.regions import RegionCounts
 
 
 FAILED = "failed"
@@ -131,6 +132,8 @@ class Session:
             anew=plan.anew,
             waiting=plan.waiting,
             system=plan.system,
+            regions=bool(plan.record) or plan.controls.of_regions,
+            regions_alone=self._programmed.adds_up_regions,
         )
 
     def _monitoring(self) -> FollowRules | None:
@@ -324,7 +327,8 @@ class Session:
         counts: list[Count] = []
         threads: list[ThreadCounts] | None = None
         system_tasks: list[SystemTaskCounts] | None = None
-        notes: list[str] = []
+        notes = observer.notes() if observer else [] if monitoring else self._notes_on_report()
+        regions: list[RegionCounts] | None = None
         profile: Profile | None = None
         lines: Sequence[tuple[int, str]] | SourceFile = ()
         finding: Finding | None = None
@@ -336,6 +340,7 @@ class Session:
             threads = monitoring.threads() if self.plan.controls.per_thread else None
             if self.plan.controls.tasks_apart and not self.plan.controls.task_name:
                 system_tasks = monitoring.tasks()
+            regions = monitoring.regions() if self.plan.controls.per_region else None
             notes = monitoring.notes()
             if self.plan.profile:
                 profile, lines = self._profile(monitoring.seen(), notes)
@@ -348,11 +353,16 @@ class Session:
             profile=profile,
             threads=threads,
             system_tasks=system_tasks,
+            regions=regions,
             listing=lines,
             python=python,
             cpi=observer.breakdown(self.plan, self.objects) if observer else None,
             finding=observer.finding(self.plan, self.objects) if observer else finding,
         )
+
+    def _notes_on_report(self) -> list[str]:
+        """Notes of a run that is for a report alone."""
+        return self._collected.region_notes() if self._collected else []
 
     def _observer(self) -> ObservedRun:
         from pfmon.session.run.report_collector import ObservedRun
@@ -361,7 +371,7 @@ class Session:
         return ObservedRun(
             *(self._programmed.machine, self.engine, self.plan.threaded, self.plan.hardware_thread),
             python=self.plan.python is not None,
-            controls=self.plan.controls,
+            parts=self.plan.controls.parts_alone,
         )
 
     def _run_followed(self, tasks: FollowedTasks, on_task: OnTask | None) -> RunOutcome:

@@ -23,6 +23,7 @@ from pfmon.session.run.programmed_pmu import Count, Estimate, RunData, ThreadCou
 from pfmon.session.run.run_plan import ResolvedAddresses
 from pfmon.session.run.system_task_counts import SystemTaskCounts
 from pfmon.session.sampling.timers import PeriodicTimer, Timers
+from pfmon.session.triggers.regions import REGION_SETS, RegionCounts, check_region_sets, region_counts
 from pfmon.session.triggers.trigger_gate import event_start, gate, move, unreached
 from pfmon.stream._stream import Consumer, Failure, Tee
 
@@ -77,7 +78,7 @@ class Monitoring:
         self._reported = 0
         table = engine.table
         self._traced = traced = engine.traced if traced is None else traced
-        self._apart = THREADS_APART if controls.per_thread else TASKS_APART if controls.tasks_apart else 0
+        self._apart = self._readers_apart(controls)
         readers = [groups[0]] * self._apart if self._apart else groups
         self._tallies = [group.tally(table, traced) for group in readers]
         self._witness = groups[0].tally(table, traced) if controls.true_values else None
@@ -97,6 +98,13 @@ class Monitoring:
     def running(self) -> AbstractContextManager[object]:
         """The context of the program's run."""
         return self._machine or nullcontext()
+
+    @staticmethod
+    def _readers_apart(controls: Controls) -> int:
+        """Return the number of readers that threads, tasks or sets of regions have; 0: event sets have them."""
+        if controls.per_thread:
+            return THREADS_APART
+        return TASKS_APART if controls.tasks_apart else REGION_SETS if controls.per_region else 0
 
     def _make_machine(self, figures: MachineFigures, memo: bool, gated: bool, threaded: bool) -> MachineRun:
         from pfmon.session.run.machine_run import MachineRun
@@ -194,6 +202,7 @@ class Monitoring:
         if self._gate and self._gate.error:
             raise self._gate.error
         nothing_is_lost(self._failures())
+        check_region_sets(self._gate)
 
     def _failures(self) -> Iterable[Failure]:
         yield self._engine.table.failure
@@ -239,6 +248,19 @@ class Monitoring:
                 counts = [one._replace(value=value) for one, value in zip(group.counts(), values, strict=True)]
                 found.append(ThreadCounts(place, retired, counts, totals))
         return found
+
+    def regions(self) -> list[RegionCounts]:
+        """Return the counts of each region that counts, then, unless options name regions, those outside of all."""
+        assert self._gate
+        return region_counts(self._gate, self._region_counts, bool(self._controls.regions))
+
+    def _region_counts(self, name: str, entered: int, places: Sequence[int]) -> RegionCounts:
+        """Return the counts of a region whose instructions these of the readers have."""
+        group = self._groups[0]
+        totals = [sum(column) for column in zip(*(group.totals(self.seen(place)) for place in places), strict=True)]
+        values = group.values(totals or [0] * group.monitors)
+        counts = [one._replace(value=value) for one, value in zip(group.counts(), values, strict=True)]
+        return RegionCounts(name, entered, sum(self._tallies[place].instructions() for place in places), counts)
 
     def _counts_of_all_threads(self) -> list[Count]:
         group = self._groups[0]

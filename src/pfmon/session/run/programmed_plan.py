@@ -18,6 +18,7 @@ from pfmon.session.run.supported import (
     check_fits,
     check_follows,
     check_guest_pmu,
+    check_regions,
     check_threads,
 )
 from pfmon.signals.signal_terms import depends_on_directions
@@ -57,6 +58,7 @@ class ProgrammedPlan:
         check_guest_pmu(bool(plan.guest_pmu), engine, plan.settings.confined)
         check_follows(plan.following is not None, engine)
         check_threads(plan.controls.per_thread, "--per-thread", engine)
+        check_regions(plan.controls.of_regions, engine)
         check_threads(plan.shared_lines, "--report=c2c", engine)
 
     def import_needed(self) -> None:
@@ -116,11 +118,21 @@ class ProgrammedPlan:
     @property
     def adds_up(self) -> bool:
         """Whether only the execution counts of blocks are needed from the stream."""
+        return self._counts_always(self.plan.controls) and not self._counts_directions
+
+    @property
+    def adds_up_regions(self) -> bool:
+        """Whether nothing of what is outside of the program's regions is needed from the stream."""
         plan = self.plan
-        always = plan.controls._replace(ear_seed=Controls().ear_seed) == Controls()
+        always = self._counts_always(plan.controls._replace(regions=()))
+        return bool(plan.controls.regions) and always and not self.wants_addresses
+
+    def _counts_always(self, controls: Controls) -> bool:
+        """Whether one event set counts during the whole run by these controls, and nothing looks at it."""
+        plan = self.plan
         readers = (plan.following, plan.record, plan.slow, plan.surveyed, plan.watched, plan.python, plan.timeline)
-        besides = self.live or any(readers)
-        return always and len(self.groups) == 1 and not besides and not self._counts_directions
+        always = controls._replace(ear_seed=Controls().ear_seed) == Controls()
+        return always and len(self.groups) == 1 and not (self.live or any(readers))
 
     @property
     def _counts_directions(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from pfmon.counting._counting import BranchEdges, CallTree, DataMisses, Increments, RecordCounts, Tally
+from pfmon.counting._counting import BranchEdges, CallTree, DataMisses, Gate, Increments, RecordCounts, Tally
 from pfmon.counting.totals.counting_unit import stack_rate
 from pfmon.engine.api import Engine
 from pfmon.machine.config.machine_figures import MachineFigures
@@ -30,14 +30,13 @@ from pfmon.session.run.machine_run import MachineRun
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
 from pfmon.session.run.run_plan import RunPlan
-from pfmon.session.triggers.trigger_gate import gate
+from pfmon.session.triggers.trigger_gate import gate, unreached
 from pfmon.stream._stream import BlockTable, Consumer, Failure, Tee
 
 if TYPE_CHECKING:
     from pfmon.session.profile.largest_causes import LargestCause
 
 
-EVERYTHING = Controls()
 COUNTED = 0
 """The event set of a machine's records of what is counted."""
 
@@ -86,16 +85,19 @@ class CollectedReport(NamedTuple):
     timelines: Sequence[BlockTimeline]
 
 
-def call_tree(
-    figures: MachineFigures, table: BlockTable, running: MachineRun, controls: Controls = EVERYTHING
-) -> CallTree:
+def call_tree(figures: MachineFigures, table: BlockTable, running: MachineRun) -> CallTree:
     """Return what counts the cycles of a machine by part, and instructions, by call path."""
     queries = part_queries()
     nothing = Increments([NOTHING for _ in queries])
     cycles = RecordCounts(queries, nothing, table, running.machine.records, stack_rate(figures))
-    tree = CallTree(table, nothing, cycles, without_tasks=controls.uncounted_tasks)
+    tree = CallTree(table, nothing, cycles)
     running.machine.set_observer(tree)
     return tree
+
+
+def _gate_of(parts: Controls | None, table: BlockTable, reader: Consumer, running: MachineRun) -> Gate | None:
+    """Return what lets a reader, and the first event set of a machine, have these parts alone; None: they have all."""
+    return gate(parts, table, True, [reader], machine=running.machine) if parts else None
 
 
 def python_functions(calls: CallTree, engine: Engine) -> Sequence[FunctionRow]:
@@ -107,14 +109,6 @@ def python_functions(calls: CallTree, engine: Engine) -> Sequence[FunctionRow]:
     return python_rows(calls.nodes(), calls.python_lines(), engine.functions)
 
 
-def feed_of_tasks(running: MachineRun, tally: Tally, controls: Controls, table: BlockTable) -> Consumer:
-    """Return the engine's consumer for a machine, and for a tally of what retires: of the tasks of a system that are
-    counted, if the controls say so."""
-    if not controls.by_task:
-        return running.feed(beside=tally)
-    return running.feed(gate(controls, table, True, [tally], machine=running.machine))
-
-
 class ReportCollector:
     """Collects the data of a run; the program runs within `running`."""
 
@@ -124,23 +118,31 @@ class ReportCollector:
         engine: Engine,
         threaded: bool = True,
         edges: bool = False,
-        controls: Controls = EVERYTHING,
+        parts: Controls | None = None,
     ) -> None:
-        """``edges``: count taken branches by source and target, too; ``controls``: which tasks of a system count."""
+        """``edges``: count taken branches by source and target, too; ``parts``: of the run that count,
+        None: all (Controls.parts_alone)."""
         self._figures = figures
+        self._controls = parts
         table = engine.table
         self._tally = Tally(table, traced=True)
+        event_sets = 2 if parts else 1
         threaded = threaded and not engine.capabilities.apart
-        self.running = MachineRun(figures, table, threaded=threaded, event_sets=1 + controls.by_task)
+        self.running = MachineRun(figures, table, event_sets=event_sets, threaded=threaded)
         self.running.count_slots()
         machine = self.running.machine
-        self._calls = call_tree(figures, table, self.running, controls)
+        self._calls = call_tree(figures, table, self.running)
         self._timelines = keep_timelines(machine, figures, table, OF_PAGE, self._calls)
         self._misses = DataMisses(table, *self._latencies())
         machine.listen(self._misses)
         self._edges = BranchEdges(table, True, EVERY_KIND) if edges else None
-        feed = feed_of_tasks(self.running, self._tally, controls, table)
-        self._consumer: Consumer = Tee(self._edges, feed) if self._edges else feed
+        counted = Tee(self._tally, self._edges) if self._edges else self._tally
+        self._gate = _gate_of(parts, table, counted, self.running)
+        if self._gate:
+            self._consumer: Consumer = self.running.feed(self._gate)
+        else:
+            feed = self.running.feed(beside=self._tally)
+            self._consumer = Tee(self._edges, feed) if self._edges else feed
 
     def beside(self, reader: Consumer) -> Consumer:
         """Return a consumer that passes the stream to a reader and to this object."""
@@ -154,9 +156,13 @@ class ReportCollector:
     def _seen(self, engine: Engine) -> RunData:
         lost = self._calls.lost or self._misses.out_of_memory
         failures = [engine.table.failure, self._tally.failure, *self.running.failures]
-        failures += [self._edges.failure] if self._edges else []
+        failures += [one.failure for one in (self._edges, self._gate) if one]
         nothing_is_lost([*failures, *([Failure.OUT_OF_MEMORY] if lost else [])])
         return RunData(engine.table, self._tally, self.running.records([COUNTED]))
+
+    def notes(self) -> list[str]:
+        """Notes on the regions that count."""
+        return unreached(self._controls, self._gate) if self._controls else []
 
     def finish(self, engine: Engine, objects: LoadedObjects, demangle: bool) -> CollectedReport:
         """End the run and return the data. LostError: data was lost."""
@@ -217,22 +223,28 @@ class ObservedRun:
         threaded: bool = True,
         hardware_thread: HardwareThread | None = None,
         python: bool = False,
-        controls: Controls = EVERYTHING,
+        parts: Controls | None = None,
     ) -> None:
-        """``python``: break the cycles of Python functions down, too; ``controls``: which tasks of a system count."""
-        self._figures, self._engine = figures, engine
+        """``python``: break the cycles of Python functions down, too; ``parts``: of the run that count,
+        None: all (Controls.parts_alone)."""
+        self._figures, self._engine, self._controls = figures, engine, parts
         self._tally = Tally(engine.table, traced=True)
         threaded = threaded and not engine.capabilities.apart
         self.running = MachineRun(
             *(figures, engine.table),
-            threaded=threaded,
+            event_sets=2 if parts else 1,
+            threaded=threaded and not engine.capabilities.apart,
             hardware_thread=hardware_thread,
-            event_sets=1 + controls.by_task,
         )
         self.running.forget_levels()
         self.running.count_slots()
         self._calls = call_tree(figures, engine.table, self.running) if python else None
-        self.consumer = feed_of_tasks(self.running, self._tally, controls, engine.table)
+        self._gate = _gate_of(parts, engine.table, self._tally, self.running)
+        self.consumer = self.running.feed(self._gate) if self._gate else self.running.feed(beside=self._tally)
+
+    def notes(self) -> list[str]:
+        """Notes on the regions that count."""
+        return unreached(self._controls, self._gate) if self._controls else []
 
     def breakdown(self, plan: RunPlan, objects: LoadedObjects) -> CpiStack:
         """Return the cycle breakdown; ``objects``: the object files of the code."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pfmon.session.run.followed_tasks import TaskCounts
     from pfmon.session.run.report_collector import CollectedReport
     from pfmon.session.run.system_task_counts import SystemTaskCounts
+    from pfmon.session.triggers.regions import RegionCounts
 
 
 class Times(NamedTuple):
@@ -35,12 +36,12 @@ class RunOutcome(NamedTuple):
     the cause that ended it from outside: timeout, or the argument of Session.stop. ``notes`` concern the counts,
     ``notices`` the program during its run. ``exact``: true counts of a sampled event by instruction, ``exact_edges``:
     of taken branches by source and target; ``tasks``: by task, if children are followed; ``threads``: by thread,
-    ``system_tasks``: by task or processor of a system, if counted separately; the counts are then sums; ``listing``:
-    the instructions to be annotated, or the source file; ``surveyed``: the data of an HTML report; ``finding``: the
-    largest cause of stalls, if it was looked for and is large; ``sources``: the texts of source files by path, of a
-    recording that keeps them; ``calls``: all of them, if they were kept; ``shared``: lines of memory that threads
-    share, if they were looked for; ``timeline``: that of a block, if it was wanted; ``python``: the counts by Python
-    function and line, if the program has any and the counts were split."""
+    ``system_tasks``: by task or processor of a system, ``regions``: by region, if counted separately; the counts are
+    then sums; ``listing``: the instructions to be annotated, or the source file; ``surveyed``: the data of an HTML
+    report; ``finding``: the largest cause of stalls, if it was looked for and is large; ``sources``: the texts of
+    source files by path, of a recording that keeps them; ``calls``: all of them, if they were kept; ``shared``: lines
+    of memory that threads share, if they were looked for; ``timeline``: that of a block, if it was wanted; ``python``:
+    the counts by Python function and line, if the program has any and the counts were split."""
 
     status: int
     counts: list[Count]
@@ -58,6 +59,7 @@ class RunOutcome(NamedTuple):
     tasks: Sequence[TaskCounts] | None = None
     threads: Sequence[ThreadCounts] | None = None
     system_tasks: Sequence[SystemTaskCounts] | None = None
+    regions: Sequence[RegionCounts] | None = None
     surveyed: CollectedReport | None = None
     finding: Finding | None = None
     calls: ExactCalls | None = None

@@ -98,6 +98,15 @@ def check_threads(wanted: bool, option: str, engine: Engine) -> None:
         )
 
 
+def check_regions(wanted: bool, engine: Engine) -> None:
+    """Raise PfmonError for regions if the engine does not see a program's marks."""
+    if wanted and not engine.capabilities.regions:
+        raise PfmonError(
+            f"--region: this is {PROCESSORS[engine.instruction_set].program} under qemu; the marks of IA-64 programs "
+            "are seen, and those of x86-64 programs under --engine=x86_64"
+        ).about("--region", "--per-region")
+
+
 def check_guest_pmu(wanted: bool, engine: Engine, confined: bool) -> None:
     """Raise PfmonError for --guest-pmu with a program that has no access to the PMU."""
     if wanted and confined and engine.instruction_set == InstructionSet.X86_64:

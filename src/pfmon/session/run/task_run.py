@@ -88,13 +88,15 @@ class TaskRun:
         elif parts.machine:
             from pfmon.session.run.report_collector import ObservedRun
 
-            self._observer = ObservedRun(parts.machine, engine, plan.threaded)
+            alone = plan.controls.parts_alone
+            self._observer = ObservedRun(parts.machine, engine, plan.threaded, parts=alone)
         looking = self.data or self._observer
         self.consumer: Consumer = looking.consumer if looking else Consumer()
         if parts.surveyed:
             from pfmon.session.run.report_collector import ReportCollector
 
-            self._survey = ReportCollector(parts.surveyed, engine, plan.threaded)
+            alone = plan.controls.parts_alone
+            self._survey = ReportCollector(parts.surveyed, engine, plan.threaded, parts=alone)
             self.consumer = self._survey.beside(self.consumer)
         self._query_increments = [one.running for one in (self._survey, looking) if one]
 

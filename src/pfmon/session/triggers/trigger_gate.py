@@ -9,6 +9,7 @@ from pfmon.counting._counting import Gate
 from pfmon.pmu.model.pmu_model import PmuModel
 from pfmon.session.run.controls import Controls, Trigger
 from pfmon.session.sampling.timers import Timers
+from pfmon.session.triggers.regions import open_regions, region_notes
 from pfmon.stream._stream import BlockTable, Consumer, EventSetConsumer
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def gate(
     due: int | None = None,
     on_due: Callable[[], int | None] | None = None,
 ) -> Gate:
-    """Return a gate that passes the stream to the readers according to triggers, PSR.up and turns
+    """Return a gate that passes the stream to the readers according to triggers, PSR.up, regions and turns
     (counting.gate.Gate)."""
     triggers = controls.triggers
     groups = list(dict.fromkeys(one.group for one in triggers))
@@ -46,6 +47,9 @@ def gate(
         by_task=controls.by_task,
         tasks_apart=controls.tasks_apart,
         without_idle=controls.without_idle,
+        regions=open_regions(controls),
+        regions_alone=bool(controls.regions),
+        regions_apart=controls.per_region,
         due=due,
         on_due=on_due,
     )
@@ -69,8 +73,8 @@ def event_start(
 
 
 def unreached(controls: Controls, gate: Gate | None) -> list[str]:
-    """A note for each trigger that was never reached."""
-    found = []
+    """A note for each trigger and each region that was never reached, and for regions that did not end."""
+    found = region_notes(controls, gate.regions) if gate else []
     reached = gate.trigger_hits() if gate else []
     for trigger, hits in zip(controls.triggers, reached, strict=bool(reached)):
         if not hits:

@@ -212,6 +212,7 @@ cdef struct Cpu:
     uint32_t checked             # the driver runs instruction by instruction
     uint32_t stop                # a stop is requested: return at the next block
     uint32_t secure              # PSR.sp: the program neither reads performance data nor changes PSR.up
+    uint32_t regions             # marks of regions are in the stream (region_marks.pyx)
     uint32_t pmd_known           # pmd_value holds the result of the read that is repeated
     uint64_t pmd_value
     Op edge                      # index: where an exact stop leaves a block

@@ -30,9 +30,11 @@ cdef class Processor:
 
     ``max_block``: instructions in a block, at most; 1 makes every instruction a block (the slow path).
     ``trace``: put the addresses of memory accesses in the stream. ``table``: for its blocks; None: one of its own.
+    ``regions``: put the program's marks of regions in the stream.
     """
 
-    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False, BlockTable table=None):
+    def __cinit__(self, AddressSpace memory, *, int max_block=MAX_BLOCK, bint trace=False, BlockTable table=None,
+                  bint regions=False):
         load_handlers()
         self.cpu = <Cpu*>calloc(1, sizeof(Cpu))
         self.blocks = <BlockCache*>calloc(1, sizeof(BlockCache))
@@ -50,6 +52,7 @@ cdef class Processor:
         self.blocks.max_block = min(max(1, max_block), MAX_BLOCK)
         self.blocks.trace = trace
         self.cpu.traced = trace
+        self.cpu.regions = regions
         self.cpu.secure = 1
         self.cpu.out = self.buffer
         self.cpu.pr = 1
@@ -189,6 +192,16 @@ cdef class Processor:
         cdef uint64_t word = mark_word(kind, indexed(value, NO_INSTRUCTION))
         with nogil:                      # the thread that has to read first may need the GIL
             consumer.consume(&word, 1)
+
+    def emit_region_mark(self, Consumer consumer, bint starts, bytes name):
+        """Put the mark of a region that the program starts or stops by a system call into the stream. ``name``: b"": it
+        has no valid one."""
+        cdef uint64_t words[MAX_REGION_NAME]
+        cdef uint32_t count
+        name = name if len(name) <= MAX_REGION_NAME else b""
+        count = region_words(words, Mark.REGION_START if starts else Mark.REGION_STOP, name, len(name))
+        with nogil:
+            consumer.consume(words, count)
 
     # --- thread switches
 

@@ -117,6 +117,8 @@ cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* cod
             ins.qp = ins.encoding & 63 if row == NULL and units[template][slot] != NO_UNIT else 0
             if row != NULL:
                 decode_operands(row, ins, bundle)
+                if count and is_region_mark(row, ins):
+                    return count         # it is a block of its own
                 ins.accesses = row.emit == EMIT_MEMORY
                 note_floats(cpu, row, ins)
                 ins.disabled_floats = <uint8_t>disabled_floats(cpu, row, ins)
@@ -129,7 +131,7 @@ cdef uint32_t gather(Cpu* cpu, BlockCache* blocks, uint64_t ip, Instruction* cod
                 next_ip[0] = bundle + 16
             else:
                 next_ip[0] = bundle | slot
-            if ends_block(cpu, row):
+            if ends_block(cpu, row) or (row != NULL and is_region_mark(row, ins)):
                 return count
             if count >= blocks.max_block or conditions == MAX_CONDITIONS:
                 return count

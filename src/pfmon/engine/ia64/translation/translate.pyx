@@ -153,18 +153,23 @@ cdef bint is_guarded(Row* row, Instruction* ins, bint illegal) noexcept nogil:
     return row.predicated == PREDICATED_GUARD and row.guarded == NULL
 
 
-cdef uint32_t op_count(BlockCache* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:
+cdef inline bint marks_region(const Cpu* cpu, const Row* row, const Instruction* ins) noexcept nogil:
+    """Whether a nop puts a mark into the stream."""
+    return cpu.regions != 0 and is_region_mark(row, ins)
+
+
+cdef uint32_t op_count(Cpu* cpu, BlockCache* blocks, Row* row, Instruction* ins, bint illegal) noexcept nogil:
     """The number of operations of the instruction."""
     cdef bint guarded = is_guarded(row, ins, illegal)
     if illegal:
         return 1 + guarded
     if row.kind & NOP:
-        return guarded
+        return guarded + marks_region(cpu, row, ins)
     return (guarded + 1 + (ins.disabled_floats != 0) + (blocks.trace != 0 and row.emit == EMIT_MEMORY)
             + (ins.first_floats != 0))
 
 
-cdef Op* emit(BlockCache* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index,
+cdef Op* emit(Cpu* cpu, BlockCache* blocks, Block* block, Op* op, Row* row, Instruction* ins, uint32_t index,
               bint illegal) noexcept nogil:
     """Write the operations of one instruction; returns the next free place."""
     cdef uint64_t bit = 0
@@ -190,6 +195,11 @@ cdef Op* emit(BlockCache* blocks, Block* block, Op* op, Row* row, Instruction* i
         op.run = illegal_operation
         return op + 1
     if row.kind & NOP:
+        if marks_region(cpu, row, ins):
+            op[0] = plain
+            op.run = mark_region
+            op.imm = ins.imm
+            op += 1
         return op
     plain.r1 = ins.r1
     plain.r2 = ins.r2
@@ -248,7 +258,7 @@ cdef void find_pairs(Block* block) noexcept nogil:
         first = NULL
 
 
-cdef int flatten(BlockCache* blocks, Block* block) noexcept nogil:
+cdef int flatten(Cpu* cpu, BlockCache* blocks, Block* block) noexcept nogil:
     """Make the operations of a block; 0 when out of memory."""
     cdef bint illegal[MAX_BLOCK]
     cdef uint32_t i, total = 1, needed
@@ -272,7 +282,7 @@ cdef int flatten(BlockCache* blocks, Block* block) noexcept nogil:
         if illegal[i]:
             ins.disabled_floats = 0
         ins.first_op = <uint16_t>(total - 1)
-        ins.op_count = <uint16_t>op_count(blocks, row, ins, illegal[i])
+        ins.op_count = <uint16_t>op_count(cpu, blocks, row, ins, illegal[i])
         total += ins.op_count
     block.ops = <Op*>arena_alloc(&blocks.operations, total * sizeof(Op))
     if block.ops == NULL:
@@ -280,7 +290,7 @@ cdef int flatten(BlockCache* blocks, Block* block) noexcept nogil:
     op = block.ops
     for i in range(block.length):
         ins = &block.instructions[i]
-        op = emit(blocks, block, op, <Row*>ins.row, ins, i, illegal[i])
+        op = emit(cpu, blocks, block, op, <Row*>ins.row, ins, i, illegal[i])
     memset(op, 0, sizeof(Op))
     op.run = fall_through
     op.imm = <int64_t>&block.exit
@@ -325,7 +335,7 @@ cdef Block* translate(Cpu* cpu, BlockCache* blocks, uint64_t ip, const BlockPlac
         return out_of_memory(cpu, blocks)
     for i in range(length):              # the user mask may have changed since the block was made
         block.instructions[i].first_floats = code[i].first_floats
-    if not flatten(blocks, block):
+    if not flatten(cpu, blocks, block):
         return out_of_memory(cpu, blocks)
     note_translation(blocks, block)
     last = <Row*>block.instructions[length - 1].row

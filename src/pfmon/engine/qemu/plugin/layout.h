@@ -71,6 +71,7 @@ enum {                           /* as in stream/block_table.pxd and stream_word
     CUT_WHOLE = 0, CUT_FAULT = 2, CUT_EDGE = 3,
     MARK_SYSTEM_CALL = 1, MARK_FAULT = 2, MARK_STRING = 14, MARK_THREAD = 16,
     MARK_PYTHON_CALL = 17, MARK_PYTHON_RETURN = 18, MARK_PYTHON_LINE = 19,
+    MARK_REGION_NAME = 35, MARK_REGION_START = 36, MARK_REGION_STOP = 37, MAX_REGION_NAME = 64,
     NO_INSTRUCTION = 255
 };
 
@@ -188,6 +189,7 @@ struct area {                    /* the head of the area */
     char executed[MAX_PATH_BYTES];    /* the last executed program */
     uint32_t processor_results;  /* a bit for each executed instruction whose result is the host's processor's
                                     (engine/x86_64/runtime/processor_results.c) */
+    uint64_t silent;             /* the x86_64 engine: instructions outside of regions, of which the stream has none */
     struct handover handover;
     struct request request;
 };

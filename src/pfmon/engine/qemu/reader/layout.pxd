@@ -148,5 +148,6 @@ cdef extern from "layout.h" nogil:
         char executed[256]
         uint64_t fault_ip
         uint32_t processor_results
+        uint64_t silent
         handover handover
         request request

@@ -14,7 +14,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from pfmon.stream._stream cimport (
-    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Failure, Mark, free_address_space, indexed, largest_file,
+    BLOCK_MASK, NO_INSTRUCTION, BlockHead, Consumer, Failure, MAX_REGION_NAME, Mark, free_address_space, indexed, largest_file,
     make_memory_file, mark_instruction, mark_kind, mark_value, mark_word, past_addresses)
 
 
@@ -61,6 +61,10 @@ cdef bint is_mark(Describer describer, uint64_t word, uint64_t last, bint traced
         return False
     if kind == Mark.THREAD:
         return instruction == NO_INSTRUCTION and mark_value(word) < THREAD_NUMBERS
+    if kind == Mark.REGION_NAME:
+        return instruction == NO_INSTRUCTION
+    if kind == Mark.REGION_START or kind == Mark.REGION_STOP:
+        return instruction == NO_INSTRUCTION and mark_value(word) <= MAX_REGION_NAME
     if kind == Mark.STRING and not traced:
         return False
     if kind == Mark.PYTHON_CALL:
@@ -127,7 +131,7 @@ cdef class PluginReader:
     def retired(self):
         """Instructions retired so far; the last block counts whole until its end is known."""
         if self.in_line is not None and not self.totals:
-            return self.in_line.retired
+            return self.in_line.retired + self.shared.silent
         return self.shared.retired + <uint64_t>self.adjusted
 
     @property

@@ -50,8 +50,10 @@ const struct announcement *announcement_numbered(uint64_t number) {
     return numbered[number];
 }
 
-/* The counter of a block's runs. */
+/* The counter of a block's runs; where the stream has those of other times, it is there from its first use on. */
 uint64_t *counter_of(const struct announcement *block) {
+    if (!block_counters[block->number])
+        block_counters[block->number] = new_counter(block->instructions);
     return block_counters[block->number];
 }
 

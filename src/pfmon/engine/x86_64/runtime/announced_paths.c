@@ -57,8 +57,11 @@ const struct path *announce_path(const struct block *before, bool taken, const s
     uint64_t hash = (word_before ^ block->number << 32) * 0x9E3779B97F4A7C15u;
     struct path **bucket = &buckets[hash >> 48], *path;
     for (path = *bucket; path; path = path->next)
-        if (path->word_before == word_before && path->block == block->number)
+        if (path->word_before == word_before && path->block == block->number) {
+            if (area->totals && !path->counter)
+                path->counter = new_counter(path->instructions);
             return path;
+        }
     path = announce_new(word_before, block);
     path->next = *bucket;
     *bucket = path;

@@ -194,6 +194,9 @@ static uint64_t after_exit(const struct exit *exit) {
     case EXIT_GATHER:
         record_gather(exit->block);
         return exit->target;
+    case EXIT_REGION:
+        record_region_mark(exit->block);
+        return exit->target;
     case EXIT_UNSUPPORTED:
         give_up(NOT_SUPPORTED);
     case EXIT_COUNTDOWN:         /* the block has not begun */

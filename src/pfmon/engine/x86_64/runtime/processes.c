@@ -170,7 +170,7 @@ static void become_child(uint64_t flags, uint64_t stack, const uint64_t *a) {
     begin_own_signals();
     if (in_child) {
         use_private_words();
-        use_uncounted_translations(true);
+        choose_translations(true);
     }
     forget_timers();
     state->target = state->registers[RCX];   /* behind the call */
@@ -191,7 +191,7 @@ static void become_parent(const struct parent *kept, uint64_t flags) {
     use_area(kept->area);
     restore_ring(&kept->ring);
     runtime_stack = kept->stack;
-    use_uncounted_translations(in_child && shares_memory);
+    choose_translations(in_child && shares_memory);
     memcpy(state, &kept->registers, sizeof(*state));
     restore_threads(&kept->threads);
     restore_signals(&kept->signals, flags & CLONE_SIGHAND);

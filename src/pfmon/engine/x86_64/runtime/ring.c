@@ -10,6 +10,7 @@
 #include <linux/signal.h>
 
 #include "runtime.h"
+#include "world/world.h"
 
 enum { WORD_BYTES = RING_BUFFER_WORDS * sizeof(uint64_t), STEP = WORD_BYTES + PAGE, ALL_BUFFERS = RING_BUFFERS + 1 };
 
@@ -185,7 +186,7 @@ uint64_t count_words(void) {
 
 /* Before the program makes a child, for whose time the instructions so far count. */
 void prepare_uncounted(void) {
-    if (!area->totals)
+    if (!area->totals || world.flags & REGIONS_ALONE)
         counted_before = count_words();
 }
 

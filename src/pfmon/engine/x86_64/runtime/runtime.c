@@ -165,6 +165,7 @@ void begin(uint64_t *sp, const void *image) {
     signals_begin();
     most_instructions = (uint32_t)number_of(arguments[MOST_INSTRUCTIONS]);
     begin_world(arguments, flags);
+    record_as_region_wants();
     begins_at = load(arguments, flags);
     if (!(flags & HOST_CLOCK))
         keep_alarm(number_of(arguments[ALARM_LEFT]), number_of(arguments[ALARM_INTERVAL]));

@@ -63,7 +63,7 @@ struct block {                   /* a translated block, the first of a path or a
 };
 
 enum exit_kind { EXIT_MISS, EXIT_DIRECT, EXIT_SYSTEM_CALL, EXIT_STRING, EXIT_GATHER, EXIT_CPUID, EXIT_RDTSC, EXIT_RDTSCP,
-                 EXIT_XGETBV, EXIT_UNSUPPORTED, EXIT_COUNTDOWN, EXIT_PYTHON,
+                 EXIT_XGETBV, EXIT_REGION, EXIT_UNSUPPORTED, EXIT_COUNTDOWN, EXIT_PYTHON,
                  EXIT_NONE /* the path goes on there */ };
 
 struct exit {                    /* a place where translated code is left */
@@ -196,7 +196,7 @@ void relink_blocks(const struct block *block);
 void forget_translations(void);
 void forget_path_of(struct block *block);
 void forget_range(uint64_t start, uint64_t end);
-void use_uncounted_translations(bool uncounted);
+void choose_translations(bool uncounted);
 
 /* dispatch.c */
 void begin_at(uint64_t ip);
@@ -204,6 +204,14 @@ void execute_one_at(uint64_t ip);
 void continue_after_fault(void);
 void take_registers_in_block(const struct block *block, const uint64_t *host);
 const uint8_t *begin_record(const struct block *block, uint32_t slots);
+
+/* region_marks.c */
+bool wants_regions(void);
+bool is_region_mark(const struct instruction *it);
+void record_region_mark(const struct block *block);
+void record_as_region_wants(void);
+void publish_silent(void);
+void note_region_call(int64_t number, const uint64_t *a);
 
 /* gather.c */
 void record_gather(const struct block *block);

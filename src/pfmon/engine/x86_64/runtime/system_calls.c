@@ -34,6 +34,7 @@ static void take_arguments(uint64_t *a) {
 static int64_t execute(int64_t number, const uint64_t *a) {
     int64_t result;
     hand_over_words();
+    publish_silent();
     publish_count();
     if (!in_child)
         area->executing = EXECUTES_NATIVELY;
@@ -50,6 +51,7 @@ static int64_t execute(int64_t number, const uint64_t *a) {
 static void end_process(int64_t number, uint64_t status) {
     if (!in_child)
         area->status = EXITED | (uint32_t)(status & 0xFF);
+    publish_silent();
     publish_count();
     leave_run();
     KERNEL1(number, status);
@@ -151,6 +153,7 @@ uint64_t system_call(uint64_t next_ip, uint64_t instruction) {
     state->registers[RCX] = next_ip;
     state->registers[R11] = state->flags;
     put_mark(MARK_SYSTEM_CALL, area->totals ? NO_INSTRUCTION : instruction, (uint64_t)number);
+    note_region_call(number, a);
     if (number == __NR_rt_sigreturn)
         return return_from_handler();
     result = check_call(number, a);

@@ -34,6 +34,7 @@ extern const struct python_layout *python;           /* NULL: functions are not 
 void choose_python(uint64_t version);
 const struct python_code *python_code_of(uint64_t frame, uint64_t instruction);
 uint32_t python_line(const struct python_code *code, uint64_t instruction, struct range *same_line);
+bool can_read(uint64_t at, uint64_t bytes);
 void forget_readable_pages(void);
 
 /* python_frames.c */

@@ -44,7 +44,7 @@ void forget_readable_pages(void) {
     memset(known_pages, 0, sizeof(known_pages));
 }
 
-static bool can_read(uint64_t at, uint64_t bytes) {
+bool can_read(uint64_t at, uint64_t bytes) {
     uint64_t page, last = (at + bytes - 1) / PAGE;
     if (bytes == 0 || at < PAGE || at + bytes < at || at + bytes > USER_END)
         return false;

@@ -6,6 +6,7 @@
 #include "performance/performance.h"
 #include "countdown.h"
 #include "thread.h"
+#include "world/world.h"
 
 static void save_context(struct context *to) {
     memcpy(to->registers, state->registers, sizeof(to->registers));
@@ -67,7 +68,8 @@ void switch_to(struct guest_thread *next) {
     enter_python_stack(&next->context.python_stack);
     load_context(&next->context);
     events_of_thread(next->id);
-    if (!area->totals && next->number != last_marked)
+    if ((!area->totals || world.flags & REGIONS_ALONE) && next->number != last_marked)
         put_mark(MARK_THREAD, NO_INSTRUCTION, last_marked = next->number);
+    record_as_region_wants();
     switch_stacks(&before->context.stack, next->context.stack);
 }

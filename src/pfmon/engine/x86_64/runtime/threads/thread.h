@@ -32,6 +32,14 @@ struct futex_wait {              /* of a thread that waits for a word */
     struct guest_thread *behind;       /* which began to wait later */
 };
 
+enum { MAX_OPEN_REGIONS = 16 };
+
+struct thread_regions {          /* that a thread is in (region_marks.c) */
+    uint64_t open[MAX_OPEN_REGIONS];     /* a number for each start without a stop */
+    uint32_t count;
+    bool lost;                   /* there were more: nobody knows when it leaves them all */
+};
+
 struct guest_thread {
     struct guest_thread *next;         /* in order of creation */
     struct guest_thread *behind;       /* in the queue of those that can run */
@@ -50,6 +58,7 @@ struct guest_thread {
     uint64_t retired;            /* instructions before its turn */
     char name[NAME_BYTES_OF_THREAD];
     struct stack *runtime_stack; /* NULL: the process's first one */
+    struct thread_regions regions;
     struct context context;
 };
 

@@ -5,6 +5,7 @@
 #include <linux/mman.h>
 
 #include "runtime.h"
+#include "world/world.h"
 
 enum {
     BUCKETS = 1 << 16, MAX_EXITS = 1 << 22, MAX_BLOCKS = MAX_EXITS / 2,
@@ -21,7 +22,9 @@ struct start {                   /* the translations of the code at a guest addr
     uint32_t copies;             /* as a later block of a path */
 };
 
-static struct start *all_buckets[2][BUCKETS], **buckets;
+enum { OF_RUN, OF_SHARING_CHILD, OUTSIDE_OF_REGIONS, SETS };
+
+static struct start *all_buckets[SETS][BUCKETS], **buckets;
 static struct block **blocks;    /* in the order of their code */
 static uint32_t block_count;
 static uint8_t *block_room;      /* where they are */
@@ -301,7 +304,7 @@ void relink_blocks(const struct block *block) {
 static void forget_start(uint64_t ip) {
     struct start *it;
     int set;
-    for (set = 0; set < 2; set++)
+    for (set = 0; set < SETS; set++)
         for (it = all_buckets[set][hash_of(ip)]; it; it = it->next)
             it->first = NULL, it->copies = 0;
 }
@@ -335,7 +338,7 @@ static void forget_blocks_from(struct block *block) {
 static void forget_entries(struct block *first) {
     struct start *it;
     int set;
-    for (set = 0; set < 2; set++)
+    for (set = 0; set < SETS; set++)
         for (it = all_buckets[set][hash_of(first->ip)]; it; it = it->next)
             if (it->first == first)
                 it->first = NULL;
@@ -362,11 +365,13 @@ void forget_path_of(struct block *block) {
     unlink_blocks(block);
 }
 
-/* A child that shares the memory has translations of its own, which add to no counter. */
-void use_uncounted_translations(bool uncounted) {
-    if (!area->totals || buckets == all_buckets[uncounted])
+/* A child that shares the memory has translations of its own, which add to no counter; code outside of regions has others,
+   which write no stream. */
+void choose_translations(bool uncounted) {
+    int set = !area->totals ? OF_RUN : uncounted ? OF_SHARING_CHILD : world.flags & REGIONS_ALONE ? OUTSIDE_OF_REGIONS : OF_RUN;
+    if (buckets == all_buckets[set])
         return;
-    buckets = all_buckets[uncounted];
+    buckets = all_buckets[set];
     empty_table();
 }
 

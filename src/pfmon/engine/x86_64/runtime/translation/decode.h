@@ -18,6 +18,7 @@ enum kind {
     SAVE_STATE,                  /* xsave, xrstor and their like: their components are in edx:eax */
     CPUID, RDTSC, RDTSCP, XGETBV,
     READ_COUNTER,                /* rdpmc */
+    REGION_MARK,                 /* a nop that starts or stops a region of the program (region_marks.c) */
     TRAP,                        /* always raises a signal */
     ILLEGAL,                     /* no instruction of this processor */
     UNSUPPORTED                  /* none that this engine executes */

@@ -44,6 +44,8 @@ static uint32_t in_page(uint64_t ip) {
 static void fit_to_processor(struct instruction *it) {
     if (it->feature > processor_level)
         it->kind = ILLEGAL;
+    if (is_region_mark(it))
+        it->kind = REGION_MARK;
     it->ignores_repeat = processor_level < AVX2 && it->encoding == LEGACY && it->map == TWO_BYTES
         && (it->opcode & 0xFE) == 0xBC && it->prefix == PREFIX_F3;
 }
@@ -70,7 +72,7 @@ static void decode_block(struct work *work, uint64_t ip, uint32_t most) {
         fit_to_processor(it);
         if (count_bits((used | it->registers) & EXTENDED_REGISTERS) > 8 - SPARE_REGISTERS && to->length)
             break;
-        if ((it->kind == ILLEGAL || it->kind == UNSUPPORTED || is_python_site(it, at)) && to->length)
+        if ((it->kind == ILLEGAL || it->kind == UNSUPPORTED || it->kind == REGION_MARK || is_python_site(it, at)) && to->length)
             break;
         if (it->kind != ILLEGAL)
             note_processor_result(it);
@@ -199,6 +201,17 @@ static void put_gather(struct block *block, const struct instruction *it, uint64
     put_service_exit(block, EXIT_GATHER, next);
 }
 
+/* A mark of a region: its record, which the runtime writes, begins or ends with the region. */
+static void put_region_mark(struct block *block, const struct instruction *it, uint64_t next) {
+    if (!wants_regions()) {
+        put_copy(it, block->temporary);
+        block->branch_at = emitted;
+        put_direct_exit(block, next, false);
+        return;
+    }
+    put_service_exit(block, EXIT_REGION, next);
+}
+
 /* The instruction that ends a block, and the exits. */
 static void put_end(const struct work *work, struct block *block, const struct instruction *it, uint64_t ip) {
     uint64_t next = ip + it->length, target = next + (uint64_t)it->immediate;
@@ -240,6 +253,9 @@ static void put_end(const struct work *work, struct block *block, const struct i
     case SYSTEM_CALL: case CPUID: case RDTSC: case RDTSCP: case XGETBV:
         put_record(block, false);
         put_service_exit(block, service_of[it->kind], next);
+        return;
+    case REGION_MARK:
+        put_region_mark(block, it, next);
         return;
     case UNSUPPORTED:
         put_service_exit(block, EXIT_UNSUPPORTED, ip);
@@ -396,12 +412,17 @@ struct block *translate(uint64_t ip, uint32_t most, bool alone, bool indirectly)
     return block;
 }
 
+/* Whether the runtime writes the record of a block, which so begins a path. */
+static bool begins_with_region(const struct work *it) {
+    return it->instructions[0].kind == REGION_MARK && wants_regions();
+}
+
 /* Translate the code that an exit of the last block leads to, as the next one of its path; NULL: there is none. */
 struct block *translate_behind(struct exit *exit) {
     struct block *block;
     work.alone = false;
     decode_block(&work, exit->target, most_instructions);
-    if (work.block.length == 0 || is_python_site(&work.instructions[0], exit->target))
+    if (work.block.length == 0 || is_python_site(&work.instructions[0], exit->target) || begins_with_region(&work))
         return NULL;
     open_exit(exit);
     block = new_description();

@@ -31,6 +31,8 @@ void clock_begin(void) {
 uint64_t instructions_retired(void) {
     if (counts_down())
         return instructions_counted_down();
+    if (world.flags & REGIONS_ALONE)
+        return count_runs() + count_words();
     return area->totals ? count_runs() : count_words();
 }
 

@@ -10,7 +10,8 @@
 #include "text.h"
 
 /* system_identity.c: random bytes, names */
-enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4, CONFINED = 8, HAS_NETWORK = 16, EXECUTED_BY_GUEST = 32, COUNTS_EXECUTED = 64, HAS_PMU = 128 };
+enum { HOST_CLOCK = 1, HOST_RANDOM = 2, HOST_IDS = 4, CONFINED = 8, HAS_NETWORK = 16, EXECUTED_BY_GUEST = 32, COUNTS_EXECUTED = 64, HAS_PMU = 128, HAS_REGIONS = 256,
+       REGIONS_ALONE = 512 };
 
 struct world {                   /* what the guest sees of the host; fixed by default */
     uint64_t flags;              /* HOST_... */

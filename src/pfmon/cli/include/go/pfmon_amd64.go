@@ -1,0 +1,7 @@
+package pfmon
+
+//go:noescape
+func start(name *byte)
+
+//go:noescape
+func stop(name *byte)

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package pfmon
+
+func start(*byte) {}
+
+func stop(*byte) {}
