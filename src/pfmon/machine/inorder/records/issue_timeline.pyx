@@ -51,6 +51,10 @@ cdef class IssueTimeline(RecordObserver):
 
     # --- while blocks run
 
+    cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
+        if self.following is not None:
+            self.following.use_event_set(event_set)
+
     cdef void on_block(self, const ObservedBlock* block) noexcept nogil:
         cdef BlockHistory* history
         cdef uint64_t number
