@@ -15,6 +15,8 @@ PACKAGES = {
     "perf": "linux-perf",
     "valgrind": "valgrind",
     "xz": "xz-utils",
+    "cmake": "cmake",
+    "curl": "curl",
     "llvm-mc": "llvm",
     "llvm-mca": "llvm",
     "chromium-headless-shell": "chromium-headless-shell",

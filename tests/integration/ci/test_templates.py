@@ -1,7 +1,11 @@
 """The templates for GitHub and GitLab: their steps are run in a repository with two commits."""
 
 import json
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import ClassVar
+from urllib.parse import parse_qs
 
 import pytest
 from ci_jobs import CI, read_yaml, repository, run_action, shell
@@ -102,3 +106,43 @@ def test_the_job_of_gitlab(turns: tuple[int, int], status: int, tmp_path: Path) 
     cleaned = "git clean -q -ffdx"  # as runners do before the next job in the same folder
     again = shell([cleaned, *JOB["before_script"], *JOB["script"]], folder, **variables)
     assert again.returncode == status, again.stderr
+
+
+class Notes(BaseHTTPRequestHandler):
+    """GitLab's interface for comments of a merge request."""
+
+    received: ClassVar[list[tuple[str, str, str]]] = []
+
+    def do_POST(self) -> None:
+        content = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.received.append((self.path, self.headers["PRIVATE-TOKEN"], content))
+        self.send_response(201)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing is said."""
+
+
+@needs("curl")
+@pytest.mark.parametrize("token", ["secret", ""])
+def test_the_job_of_gitlab_comments_if_it_has_a_token(token: str, tmp_path: Path) -> None:
+    table = "### pfmon: instructions grew\n\n| a & b | +1% |\n"
+    (tmp_path / "pfmon-check").mkdir()
+    (tmp_path / "pfmon-check" / "check.md").write_text(table)
+    Notes.received.clear()
+    with HTTPServer(("127.0.0.1", 0), Notes) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        variables = {
+            "PFMON_TOKEN": token,
+            "CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4",
+            "CI_PROJECT_ID": "12",
+            "CI_MERGE_REQUEST_IID": "7",
+            "no_proxy": "127.0.0.1",
+        }
+        done = shell(JOB["after_script"], tmp_path, **variables)
+        server.shutdown()
+        thread.join()
+    assert (done.returncode, done.stderr) == (0, "")
+    expected = [("/api/v4/projects/12/merge_requests/7/notes", token, table)]
+    assert [(path, key, parse_qs(body)["body"][0]) for path, key, body in Notes.received] == (expected if token else [])
