@@ -34,7 +34,7 @@ IN_ORDER_LEGEND = (
     ("i", "issues, its predicate false"),
     ("-", "stalls behind its issue"),
 )
-"""What the letters of a picture mean; in one cycle the last one counts."""
+"""The legend of a picture: each letter with its meaning. Of several letters in one cycle the last one is shown."""
 
 
 class Picture(NamedTuple):

@@ -27,7 +27,7 @@ def ia64(name: str) -> list[str]:
 
 
 def timeline_of(command: list[str], place: str | bool = True, **options: object) -> BlockTimeline:
-    found = library.run(command, timeline=place, capture=True, **options).timeline  # type: ignore[arg-type]
+    found = library.run(command, timeline=place, capture=True, **options).timeline  # type: ignore[arg-type]  # names as text
     assert found is not None
     return found
 

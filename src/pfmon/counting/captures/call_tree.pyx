@@ -327,7 +327,7 @@ cdef class CallTree(BlockIncrements):
             self.path.read(block.marks, block.mark_count)
 
     cdef void use_event_set(self, uint32_t event_set) noexcept nogil:
-        """What runs counts under the first event set; under others calls are followed alone."""
+        """Counts under the first event set; under others it follows calls and counts nothing."""
         self.path.uncounted = event_set != 0
 
     cdef void add_length(self, uint32_t length) noexcept nogil:

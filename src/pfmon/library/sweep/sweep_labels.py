@@ -1,4 +1,4 @@
-"""What varies in a sweep: the arguments and figures whose values differ between cells, and labels that name them."""
+"""The dimensions of a sweep: the arguments and figures whose values differ between cells, and labels that name them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ FIRST = ("program", "machine", "pmu")
 LAST = ("error", "status", "instructions", "seconds")
 """Columns before the arguments and figures, and between these and the events."""
 CPI = "cpi: "
-"""What the columns of cycles by part begin with."""
+"""The prefix of the columns of cycles by part."""
 
 
 class SweptTable:

@@ -12,7 +12,7 @@ LOGARITHMIC = 8
 
 
 class PlottedQuantity(NamedTuple):
-    """What is drawn: its name, and its value in each row (None: there is none)."""
+    """A quantity of a plot: its name, and its value in each row (None: there is none)."""
 
     name: str
     values: Sequence[float | None]

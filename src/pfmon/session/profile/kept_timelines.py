@@ -106,6 +106,6 @@ def hottest(
     for one in everything:
         addresses = [each.address for each in engine.table.block(one[0]).instructions]
         if len(timelines) < most and addresses[0] not in seen and among(addresses[0], addresses[-1]):
-            timelines.append(kept.timeline(one, names, engine))  # type: ignore[arg-type]
+            timelines.append(kept.timeline(one, names, engine))  # type: ignore[arg-type]  # of its own kind: it has found it
             seen.update(each.address for each in timelines[-1].instructions)
     return timelines

@@ -58,6 +58,11 @@ def machine_of(
     return Machine(figures, table, ranges, memo, event_sets)
 
 
+def beside(reader: Consumer, consumer: Consumer) -> Consumer:
+    """Return a consumer that passes the stream to a reader, unless that ignores it, and to another consumer."""
+    return consumer if type(reader) is Consumer else Tee(reader, consumer)
+
+
 def cores_of(figures: MachineFigures) -> int:
     """Return the number of cores on which the threads of a program run."""
     return int(figures.get("machine.cores", 1))

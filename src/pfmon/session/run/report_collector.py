@@ -26,7 +26,7 @@ from pfmon.session.profile.finding import Finding, finding
 from pfmon.session.profile.kept_timelines import WantedTimelines, hottest, keep_timelines
 from pfmon.session.profile.timeline import BlockTimeline
 from pfmon.session.run.controls import Controls
-from pfmon.session.run.machine_run import MachineRun
+from pfmon.session.run.machine_run import MachineRun, beside
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.programmed_pmu import RunData
 from pfmon.session.run.run_plan import RunPlan
@@ -146,7 +146,7 @@ class ReportCollector:
 
     def beside(self, reader: Consumer) -> Consumer:
         """Return a consumer that passes the stream to a reader and to this object."""
-        return self._consumer if type(reader) is Consumer else Tee(reader, self._consumer)
+        return beside(reader, self._consumer)
 
     def calls(self, engine: Engine) -> ExactCalls:
         """End the run and return its calls. LostError: data was lost."""
@@ -233,7 +233,7 @@ class ObservedRun:
         self.running = MachineRun(
             *(figures, engine.table),
             event_sets=2 if parts else 1,
-            threaded=threaded and not engine.capabilities.apart,
+            threaded=threaded,
             hardware_thread=hardware_thread,
         )
         self.running.forget_levels()

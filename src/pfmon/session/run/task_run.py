@@ -78,6 +78,7 @@ class TaskRun:
         self._sampled: SampledRun | None = None
         self._monitoring: Monitoring | None = None
         self._observer = self._survey = None
+        counted = plan.controls.parts_alone
         if parts.live:
             self.data = self._sampled = self._sample(groups, parts, on_samples)
         elif groups:
@@ -88,15 +89,13 @@ class TaskRun:
         elif parts.machine:
             from pfmon.session.run.report_collector import ObservedRun
 
-            alone = plan.controls.parts_alone
-            self._observer = ObservedRun(parts.machine, engine, plan.threaded, parts=alone)
+            self._observer = ObservedRun(parts.machine, engine, plan.threaded, parts=counted)
         looking = self.data or self._observer
         self.consumer: Consumer = looking.consumer if looking else Consumer()
         if parts.surveyed:
             from pfmon.session.run.report_collector import ReportCollector
 
-            alone = plan.controls.parts_alone
-            self._survey = ReportCollector(parts.surveyed, engine, plan.threaded, parts=alone)
+            self._survey = ReportCollector(parts.surveyed, engine, plan.threaded, parts=counted)
             self.consumer = self._survey.beside(self.consumer)
         self._query_increments = [one.running for one in (self._survey, looking) if one]
 

@@ -10,11 +10,11 @@ from pfmon.program.loaded_objects import LoadedObjects
 from pfmon.session.profile.code_profile import FunctionNames
 from pfmon.session.profile.kept_timelines import WantedTimelines, hottest, keep_timelines
 from pfmon.session.profile.timeline import BlockTimeline
-from pfmon.session.run.machine_run import MachineRun
+from pfmon.session.run.machine_run import MachineRun, beside
 from pfmon.session.run.monitoring import nothing_is_lost
 from pfmon.session.run.run_plan import RunPlan, TimelineRequest
 from pfmon.session.run.symbolic_ranges import resolver
-from pfmon.stream._stream import Consumer, Tee
+from pfmon.stream._stream import Consumer
 
 
 class TimelineCollector:
@@ -37,7 +37,7 @@ class TimelineCollector:
 
     def beside(self, reader: Consumer) -> Consumer:
         """Return a consumer that passes the stream to a reader and to this object."""
-        return self._consumer if type(reader) is Consumer else Tee(reader, self._consumer)
+        return beside(reader, self._consumer)
 
     def finish(self, engine: Engine, objects: LoadedObjects) -> BlockTimeline | None:
         """End the run and return the timeline; None: nothing of the place ran. LostError: data was lost. PfmonError:

@@ -127,8 +127,8 @@ class SystemHost:
         return made
 
     def _watch_tasks(self) -> WatchedTasks | None:
-        """What tells the tasks of a kernel, and learns of them for a snapshot; None: nobody asks. Handlers set PSR.pp,
-        if they are to be told apart."""
+        """Return the object that follows the tasks of a kernel; None: no option or snapshot needs them. Handlers
+        set PSR.pp, if options or a snapshot tell them apart."""
         takes_snapshot = self._system.boot is not None and bool(self._system.boot.snapshot)
         marks_handlers = self._system.marks_handlers or takes_snapshot
         if marks_handlers:
@@ -139,7 +139,7 @@ class SystemHost:
         return WatchedTasks(self._switches, self._processors, keeps_pp=marks_handlers)
 
     def _make_platform(self) -> LinuxPlatform | None:
-        """What a Linux kernel boots on; None: the image brings its own."""
+        """Return the platform of a Linux kernel; None: another image brings its own."""
         if self._system.boot is None:
             return None
         from pfmon.engine.ia64.system.platform.linux_platform import LinuxPlatform
@@ -147,7 +147,7 @@ class SystemHost:
         return LinuxPlatform(self, self.memory, self.program.image, self._system, self._settings, self._on_notice)
 
     def _make_snapshots(self, model: str) -> GuestSnapshots | None:
-        """What takes and restores snapshots; None: there are none of an image without a platform."""
+        """Return the object that takes and restores snapshots; None: the image has no platform."""
         if self._platform is None:
             return None
         keepers: dict[str, Keeper] = {"system": self, "tasks": self._switches, **self._platform.keepers}
@@ -208,7 +208,7 @@ class SystemHost:
             self._platform.begin(self._processors[0].processor)
 
     def _hint(self) -> str:
-        """What an image lacks that does nothing but take interruptions."""
+        """Return why an image takes nothing but interruptions: it has no vector table; "": it has one."""
         alone = str(self.processor.machine_check).startswith(INTERRUPTIONS_ALONE)
         return NO_VECTORS if alone and not self.processor.cr(CR_IVA) else ""
 
@@ -223,7 +223,7 @@ class SystemHost:
 
     @property
     def console(self) -> Console:
-        """What its user sees and types."""
+        """The console of the platform, or of an image without one."""
         return self._platform.console if self._platform else self._console
 
     def finish(self, ending: ExitReport) -> None:
